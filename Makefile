@@ -1,0 +1,80 @@
+# Every target sets up what it needs in .venv, once, and says what it does. Nothing else is touched.
+#   make reproduce | test | lab | docs | bench | browser-test | clean
+
+SHELL := /bin/bash
+PY    := .venv/bin/python
+# The first interpreter that runs and is new enough; PYTHON=… chooses another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+
+.PHONY: help reproduce test lab docs bench browser-test export clean
+help:
+	@echo 'make reproduce     run every experiment (quick profile; FULL=1 for the papers'\'' own), write figures/'
+	@echo 'make test          export, lint, run every notebook, test the installed package'
+	@echo 'make lab           open JupyterLab'
+	@echo 'make docs          build the site into docs/_build/html'
+	@echo 'make bench         time us against peers'
+	@echo 'make browser-test  open every page and run every notebook in a real browser'
+	@echo 'make export        notebooks -> package; their outputs stored anew'
+	@echo 'make clean         remove .venv and everything built'
+
+# -- set-up ----------------------------------------------------------------------------------------
+.venv/.made:
+	@$(if $(PYTHON),,echo 'mcsvm_lit needs Python 3.11 or newer; found none (make PYTHON=/path/to/python chooses one).'; exit 1)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mcsvm_lit needs Python 3.11 or newer; $(PYTHON) is older (make PYTHON=/path/to/python chooses another)."; exit 1; }
+	@echo "Making .venv with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear .venv || { echo 'Python cannot make virtual environments here: install its venv module (Debian: python3-venv).'; exit 1; }
+	@touch $@
+
+# $(call install,extras): pinned versions; build tools come from the same constraints, so nothing is built with others
+install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(1)]'
+
+.venv/.ready: .venv/.made constraints.txt pyproject.toml
+	@echo 'Installing the pinned packages into .venv (some minutes, once)'
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools wheel
+	@$(call install,dev$(,)docs)
+	@$(PY) -m pip check
+	@echo 'Compiling inner loops (once)'
+	@$(PY) -m mcsvm_lit.compiled
+	@touch $@
+
+.venv/.ready-browser: .venv/.ready
+	@echo 'Installing the browser driver'
+	@$(call install,browser)
+	@touch $@
+
+.venv/.ready-bench: .venv/.ready
+	@echo 'Installing the peers'
+	@$(call install,bench)
+	@touch $@
+
+, := ,
+
+# -- what people call ------------------------------------------------------------------------------
+reproduce: .venv/.ready
+	@$(PY) tools/reproduce.py $(if $(FULL),--full)
+
+test: .venv/.ready
+	@$(PY) tools/check.py
+
+lab: .venv/.ready
+	@echo 'JupyterLab opens at this folder; start with nbs/index.ipynb'
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PY) -m jupyterlab --ip=127.0.0.1 --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/nbs/index.ipynb $(LAB)
+
+docs: .venv/.ready
+	@$(PY) docs/build.py
+
+bench: .venv/.ready-bench
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/run.py $(BENCH)
+
+browser-test: .venv/.ready-browser docs
+	@$(PY) -m pytest -m browser tests/browser
+
+export: .venv/.ready
+	@$(PY) tools/notebooks.py --export
+	@$(PY) tools/notebooks.py --store $(NB)
+	@$(PY) tools/readme.py
+
+clean:
+	@echo 'Removing .venv and everything built'
+	@rm -rf .venv build dist docs/_build figures/_runs figures/report.html .pytest_cache .ruff_cache .hypothesis *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

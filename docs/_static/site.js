@@ -1,0 +1,36 @@
+// Small things that style sheets cannot do. Deferred: runs when the page is parsed, before the search starts.
+
+// Search: what is asked for by its number or its name comes first. A page opened as a file may not read others: no excerpts then.
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+if (typeof Scorer !== "undefined") {
+  const words = s => s.toLowerCase().replace(/[()`\s]+/g, " ").trim();
+  const asked = words(new URLSearchParams(location.search).get("q") || "");
+  Scorer.score = ([, title, , , score, , kind]) => {
+    if (kind !== "object" || !asked) return score;
+    const name = words(title), [, number] = name.split(" ");
+    if (name === asked || name.split(".").pop() === asked) return score + 100;
+    return score + (name.startsWith(asked + " ") ? 90 : number === asked ? 80 : 0);
+  };
+}
+
+// Mathematics that is too wide: a displayed formula shrinks to three quarters if that makes it fit, else it scrolls; one within a line scrolls by itself.
+const fit = () => {
+  for (const m of document.querySelectorAll("article mjx-container[display]")) {
+    m.style.removeProperty("font-size");
+    const size = parseFloat(getComputedStyle(m).fontSize), share = m.parentElement.clientWidth / m.parentElement.scrollWidth;
+    if (share < 1) m.style.setProperty("font-size", `${size * (share > .75 ? share - .005 : .9)}px`, "important");
+  }
+  for (const m of document.querySelectorAll("article mjx-container:not([display])")) {
+    m.classList.remove("wide");
+    const room = m.closest("p, li, td, th, dd, summary, h1, h2, h3, h4")?.clientWidth;
+    if (room && m.getBoundingClientRect().width > room) m.classList.add("wide");
+  }
+};
+addEventListener("load", () => window.MathJax?.startup?.promise?.then(fit));
+addEventListener("resize", fit);
+document.addEventListener("toggle", fit, true);      // a proof unfolds
+
+// Paper: unfold the proofs.
+let folded = [];
+addEventListener("beforeprint", () => { folded = [...document.querySelectorAll("details:not([open])")]; folded.forEach(d => d.open = true); });
+addEventListener("afterprint", () => folded.forEach(d => d.open = false));

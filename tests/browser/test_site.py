@@ -1,0 +1,106 @@
+"""The built site in a browser, page by page, opened as files: mathematics, pictures, widths, colours, search, paper."""
+import subprocess, sys
+from pathlib import Path
+import pytest
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT/'docs/_build/html'
+
+@pytest.fixture(scope='session')
+def site():
+    if not (SITE/'index.html').exists(): subprocess.run([sys.executable, ROOT/'docs/build.py'], check=True)
+    return SITE
+
+@pytest.fixture(scope='session')
+def pages(site): return sorted(site.rglob('*.html'))
+
+@pytest.fixture
+def page(chromium):
+    page = chromium.new_page(viewport=dict(width=1300, height=900))
+    yield page
+    page.close()
+
+def visit(page, file, query=''):
+    "Open a page and wait until its mathematics is set."
+    page.goto(file.as_uri() + query)
+    page.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise; await document.fonts.ready }")
+
+# What MathJax did not take: left as text, or set in red.
+BAD_TEX = """() => [...document.querySelectorAll('.math')].filter(e => !e.querySelector('mjx-container')).map(e => e.textContent)
+  .concat([...document.querySelectorAll('[data-mjx-error], [fill="red"], [mathcolor="red"]')].map(e => e.getAttribute('data-mjx-error') || e.textContent))"""
+BAD_PICTURES = "() => [...document.images].filter(i => !i.complete || !i.naturalWidth || !i.alt).map(i => i.src)"
+# What sticks out of the column of text, unless a box around it scrolls.
+TOO_WIDE = """() => { const scrolls = e => { for (; e && e.tagName !== 'ARTICLE'; e = e.parentElement) if (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX)) return true; return false };
+  const out = [...document.querySelectorAll('article *')].filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e)
+    && getComputedStyle(e).position !== 'absolute').map(e => e.tagName + ' ' + e.textContent.slice(0, 60));
+  return document.body.scrollWidth > innerWidth ? ['the page itself', ...out] : out }"""
+# Contrast of the letters against what is behind them, as WCAG counts it.
+FAINT = """() => { const rgb = c => c.match(/[\\d.]+/g).map(Number), lum = c => [.2126, .7152, .0722].reduce((s, w, i) => { const v = c[i]/255; return s + w*(v <= .04045 ? v/12.92 : ((v+.055)/1.055)**2.4) }, 0);
+  const behind = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > .5) return c } return [255, 255, 255] };
+  const seen = {};
+  for (const e of document.querySelectorAll('article :is(p, li, td, th, h1, h2, h3, summary, a, code, pre span, dt, figcaption)')) {
+    if (!e.textContent.trim() || !e.checkVisibility()) continue;
+    const a = lum(rgb(getComputedStyle(e).color)), b = lum(behind(e)), c = (Math.max(a, b)+.05)/(Math.min(a, b)+.05);
+    if (c < 4.4) seen[e.tagName + '.' + e.className + ' ' + c.toFixed(1)] = e.textContent.slice(0, 40) }
+  return Object.entries(seen).map(x => x.join(': ')) }"""
+
+def test_every_page(pages, page, watch):
+    "Mathematics, pictures, console, other hosts, and nothing sticks out at the width of a desk or of a phone."
+    seen, bad = watch(page, ''), []
+    for f in pages:
+        visit(page, f); name = f.relative_to(SITE).as_posix()
+        bad += [f'{name}: TeX not taken: {x}' for x in page.evaluate(BAD_TEX)] + [f'{name}: picture {x}' for x in page.evaluate(BAD_PICTURES)]
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        for width in (1300, 420):
+            page.set_viewport_size(dict(width=width, height=900)); page.wait_for_timeout(50)
+            bad += [f'{name}, {width} px: sticks out: {x}' for x in page.evaluate(TOO_WIDE)]
+        bad += [f'{name}: {x}' for x in seen.take()]
+        page.set_viewport_size(dict(width=1300, height=900))
+    assert not bad, '\n'.join(bad)
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+def test_letters_can_be_read(pages, page, scheme):
+    "In the light and in the dark; and the two differ."
+    page.emulate_media(color_scheme=scheme); bad = []
+    for f in pages:
+        visit(page, f)
+        bad += [f'{f.relative_to(SITE)}, {scheme}: {x}' for x in page.evaluate(FAINT)]
+        paper = page.evaluate("Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number))")
+        assert paper > 200 if scheme == 'light' else paper < 60
+    assert not bad, '\n'.join(bad)
+
+def first_result(page, site, query):
+    visit(page, site/'search.html', '?q=' + query)
+    page.wait_for_selector('ul.search li a')
+    return page.locator('ul.search li a').first
+
+def test_search_finds_a_statement_by_its_number(pages, page, site):
+    for f in pages:
+        visit(page, f)
+        if box := page.query_selector('.statement'): break
+    else: pytest.skip('no chapter states anything yet')
+    id = box.get_attribute('id'); kind, *number = id.split('-')
+    first_result(page, site, f'{kind}+{".".join(number)}').click()
+    page.wait_for_url(f'**/{f.name}#{id}')
+    assert page.locator(f'#{id}').is_visible()
+
+def test_search_finds_a_name(page, site):
+    assert 'Certificate' in first_result(page, site, 'Certificate').inner_text()
+
+def test_search_says_nothing_on_the_console(page, site, watch):
+    seen = watch(page, ''); first_result(page, site, 'gap'); page.wait_for_timeout(300)
+    assert not seen.take()
+
+def test_on_paper(pages, page):
+    "No sidebars, and every proof unfolded."
+    for f in pages:
+        visit(page, f)
+        if page.query_selector('.statement + details'): break
+    else: pytest.skip('no chapter proves anything yet')
+    assert not page.locator('.statement + details').first.evaluate('d => d.open')
+    page.emulate_media(media='print'); page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("[...document.querySelectorAll('article details')].every(d => d.open)")
+    assert not page.locator('.sidebar-drawer, .toc-drawer, footer').filter(visible=True).count()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not page.locator('.statement + details').first.evaluate('d => d.open')
