@@ -34,7 +34,7 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-is
 	@$(call install,dev$(,)docs)
 	@$(PY) -m pip check
 	@echo 'Compiling inner loops (once)'
-	@$(PY) -m mcsvm_lit.compiled
+	@$(PY) -c 'import matplotlib.font_manager' && $(PY) -m mcsvm_lit.compiled
 	@touch $@
 
 .venv/.ready-browser: .venv/.ready

@@ -2,9 +2,14 @@
 Docstrings are Markdown, in the style of nbdev (a comment after each parameter) or of numpydoc (underlined sections)."""
 import ast, inspect, re
 from collections import namedtuple
+from dataclasses import is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from fastcore.docments import docments, empty
+from io import StringIO
+from textwrap import dedent
+from tokenize import COMMENT, generate_tokens
+
+empty = inspect.Parameter.empty
 
 Chapter = namedtuple('Chapter', 'module page title sentence')
 
@@ -24,7 +29,10 @@ def items(s):
         yield name.strip(), kind.strip(), ' '.join((m[2] or '').split())
 
 def plain(o): return inspect.unwrap(getattr(o, 'py_func', o))      # a compiled kernel documents the function it was made from
-def lead(o): return sections(inspect.getdoc(plain(o)) or '')[''].split('\n\n')[0]
+
+def first_words(o):
+    "The first paragraph of a docstring on one line, fit for a table."
+    return ' '.join(sections(inspect.getdoc(plain(o)) or '')[''].split('\n\n')[0].split()).replace('|', '\\|') if callable(o) else ''
 
 # -- signatures and parameters ------------------------------------------------------------------------
 def parses(s):
@@ -48,23 +56,51 @@ def kind(a):
     if a is empty or a is None: return ''
     return a if isinstance(a, str) else a.__name__ if isinstance(a, type) else str(a).replace('typing.', '')
 
+def remarks(o):
+    """What the comments of a signature say: `{names that share a line: comment}`, and what the one after its end says of the value.
+    A comment `-> …` or `returns …` is about the value, and one `name: …` about that parameter, wherever they stand."""
+    f = o if is_dataclass(o) or not inspect.isclass(o) else o.__init__
+    try: src = dedent(inspect.getsource(f)); node = ast.parse(src).body[0]
+    except (OSError, TypeError, SyntaxError): return {}, ''                # made by Python, not by us
+    if isinstance(node, ast.ClassDef): last, names = 10**6, [(n.lineno, n.target.id) for n in node.body if isinstance(n, ast.AnnAssign)]
+    elif isinstance(node, ast.FunctionDef):
+        a, last = node.args, node.body[0].lineno                              # a comment beside the body is about the code
+        names = [(p.lineno, p.arg) for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg) if p]
+    else: return {}, ''
+    lines, said, value = {}, {}, ''
+    for line, n in names: lines.setdefault(line, []).append(n)
+    for t in generate_tokens(StringIO(src).readline):
+        if t.type != COMMENT or not node.lineno <= t.start[0] < last: continue
+        words = t.string.lstrip('# ').strip(); about = re.match(r'(?:->|[Rr]eturns:?) *', words)
+        on = [n for n in lines.get(t.start[0], []) if n != 'self']
+        one = [n for n in on if words.startswith(f'{n}: ')]
+        if about or not on and t.line.lstrip().startswith(')'): value = words[about.end():] if about else words
+        elif one: said[one[0]] = words.partition(': ')[2]
+        elif on: said[', '.join(on)] = words
+    return said, value
+
 def parameters(o, doc):
     "`(name, type, description)` of each parameter that the docstring or a comment describes."
     told = {n: (t, d) for n, t, d in items(doc.get('Parameters', ''))}
-    said, given = docments(o, full=True, args_kwargs=True), inspect.signature(o).parameters
-    for n, p in said.items():
-        if p.docment and n in given and n not in told: told[n] = kind(given[n].annotation), ' '.join(p.docment.split()).removeprefix(f'{n}: ')
-    return [(n, *told[n]) for n in sorted(told, key=[*given, *told].index)]
+    given = inspect.signature(o).parameters
+    for n, words in remarks(o)[0].items():
+        first = n.partition(',')[0]
+        if first in given and n not in told: told[n] = kind(given[first].annotation), words
+    place = {n: i for i, n in enumerate(given)}
+    return [(n, *told[n]) for n in sorted(told, key=lambda n: place.get(n.partition(',')[0], len(place)))]
 
 def returned(o, doc):
-    if 'Returns' in doc: return [(n, t, d) for n, t, d in items(doc['Returns'])]
-    r = docments(o, full=True).get('return')
-    return [('', kind(r.anno), ' '.join(r.docment.split()))] if r and r.docment else []
+    if 'Returns' in doc: return list(items(doc['Returns']))
+    words = remarks(o)[1]
+    return [('', kind(inspect.signature(o).return_annotation), words)] if words else []
 
 # -- one entry --------------------------------------------------------------------------------------
 def field(name, entries):
     "A field of an entry: a name, and a list of what stands under it."
-    lines = [f'  - {" ".join([f"`{n}`{{.parameter}}"]*bool(n) + [f"`{t}`{{.type}}"]*bool(t))}{" – " if (n or t) and d else ""}{d}' for n, t, d in entries]
+    def line(n, t, d):
+        head = ' '.join(f'`{x}`{{.{what}}}' for x, what in ((n, 'parameter'), (t, 'type')) if x)
+        return f'  - {head}{" – " if head and d else ""}{d}'
+    lines = [line(*e) for e in entries]
     return [f':{name}:', *lines, ''] if lines else []
 
 def code(s): return s if '```' in s else f'```{"pycon" if ">>>" in s else "python"}\n{inspect.cleandoc(s)}\n```'
@@ -77,7 +113,8 @@ def entry(what, name, o, module, where, inner='', fence='`````'):
     fields = [] if what == 'property' else field('Parameters', parameters(f, doc))
     if what in ('function', 'method'): fields += field('Returns', returned(f, doc))
     for h in ('Attributes', 'Raises'): fields += field(h, items(doc.get(h, '')))
-    rest = [f'**{h}**\n\n{code(s) if h == "Examples" else s}\n' for h, s in doc.items() if h not in ('', 'Parameters', 'Returns', 'Attributes', 'Raises')]
+    listed = ('', 'Parameters', 'Returns', 'Attributes', 'Raises')
+    rest = [f'**{h}**\n\n{code(s) if h == "Examples" else s}\n' for h, s in doc.items() if h not in listed]
     head = name if what in ('property', 'data') else f'{name}{signature(o)}'
     return '\n'.join([f'{fence}{{py:{what}}} {head}', '', *source(where.get(f'{module}.{name}')), doc[''], '', *fields, *rest, inner, fence, ''])
 
@@ -119,8 +156,7 @@ def overview(chapters):
     for c in chapters:
         m, short = import_module(c.module), c.module.partition('.')[2]
         out += [f'## {short}', '', f'From [{c.title}](../{c.page}).', '', '| name | what it is |', '|---|---|']
-        out += [f'| {{py:obj}}`~{c.module}.{n}` | {" ".join(lead(getattr(m, n)).split()) if callable(getattr(m, n)) else ""} |'.replace('\\|', '|') for n in m.__all__]
-        out.append('')
+        out += [f'| {{py:obj}}`~{c.module}.{n}` | {first_words(getattr(m, n))} |' for n in m.__all__] + ['']
     return '\n'.join(out)
 
 def write(chapters, folder, where):

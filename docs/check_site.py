@@ -8,6 +8,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+NO_ALT = 'a picture without alternative text (is there a caption "**Figure N.m.** …" below it?)'
+FOREIGN = re.compile(r'(?:url\(|@import)\s*["\']?((?:https?:)?//[^"\')\s]+)')
 LOADED = {'script': 'src', 'img': 'src', 'iframe': 'src', 'source': 'src', 'video': 'src', 'object': 'data', 'link': 'href'}
 
 class Page(HTMLParser):
@@ -20,8 +22,8 @@ class Page(HTMLParser):
         if a.get('id'): self.ids.append(a['id'])
         if tag == 'a' and a.get('href'): self.links.append(a['href'])
         if a.get(LOADED.get(tag)): self.loads.append(a[LOADED[tag]])
-        if tag == 'img' and not (a.get('alt') or '').strip(): self.bad.append(f'a picture without alternative text (is there a caption "**Figure N.m.** …" below it?): {a.get("src")}')
-        self.bad += [f'an id twice: {a["id"]}'] if self.ids.count(a.get('id')) == 2 else []
+        if tag == 'img' and not (a.get('alt') or '').strip(): self.bad.append(f'{NO_ALT}: {a.get("src")}')
+        if self.ids.count(a.get('id')) == 2: self.bad.append(f'an id twice: {a["id"]}')
 
 def elsewhere(url): return urlsplit(url).scheme in ('http', 'https', 'ws', 'wss') or url.startswith('//')
 
@@ -46,7 +48,7 @@ def check(root):
         if f in pages and f not in reached: reached.add(f); todo += [target(f, u) for u in pages[f].links if local(u)]
     alone = {'404.html', 'search.html'}
     bad += [(f, 'no page leads here') for f in pages if f not in reached and f.name not in alone]
-    bad += [(f, f'loads {m[1]}') for f in sorted(root.rglob('*.css')) for m in re.finditer(r'(?:url\(|@import)\s*["\']?((?:https?:)?//[^"\')\s]+)', f.read_text(encoding='utf-8'))]
+    bad += [(f, f'loads {m[1]}') for f in sorted(root.rglob('*.css')) for m in FOREIGN.finditer(f.read_text(encoding='utf-8'))]
     return len(pages), [f'{f.relative_to(root).as_posix()}: {b}' for f, b in bad]
 
 if __name__ == '__main__':

@@ -132,7 +132,7 @@ class Links(SphinxPostTransform):
         return nodes.reference('', '', child, internal=True, refuri=uri, reftitle=title)
 
 def public(env):
-    "`{text of a code span: [(page, anchor, full name, kind)]}`: functions and classes by any ending of their full name, their members by `Class.member`."
+    "`{code span: [(page, anchor, full name, kind)]}`: functions and classes by any ending of their full name, members by `Class.member`."
     names = {}
     for full, o in env.domains['py'].objects.items():
         parts = full.split('.')

@@ -2,7 +2,7 @@
 import ast, json, re, shutil
 from posixpath import dirname, relpath
 from pathlib import Path
-from cells import NBS, ROOT, bare, directives, notebooks, plumbing, prose, read, relink
+from cells import NBS, ROOT, bare, directives, notebooks, plumbing, prose, read, relink, text
 import api
 
 PACKAGE = 'mcsvm_lit'
@@ -50,18 +50,22 @@ def defined(src):
         elif isinstance(o, ast.Assign): yield from (n.id for t in o.targets for n in ast.walk(t) if isinstance(n, ast.Name))
         elif isinstance(o, ast.AnnAssign) and isinstance(o.target, ast.Name): yield o.target.id
 
-def caption(cells):
-    "The words of the caption that opens the next Markdown cell, as plain text."
-    s = next((c['source'] for c in cells if c['cell_type'] == 'markdown'), '')
+def alternative(cell, rest):
+    """The words that stand for the pictures of a cell: those they carry themselves (`figures.save(…, alt=…)`),
+    else the caption that opens the next Markdown cell, as plain text."""
+    own = [text(o['data'].get('text/plain', '')) for o in cell['outputs'] if pictured(o)]
+    if own and own[0] and not own[0].startswith(('<', 'Figure(')): return own[0]
+    s = next((c['source'] for c in rest if c['cell_type'] == 'markdown'), '')
     if not re.match(r'\*\*(Figure|Table) \d', s): return ''
     s = re.sub(r'!?\[([^\]]*)\]\([^)]*\)', r'\1', s.split('\n\n')[0])
     return ' '.join(re.sub(r'[*`$]', '', s).split())
 
 def tags(d):
     "myst-nb's tags for nbdev's directives `echo: false`, `code-fold: true` and `output: false`."
-    return [t for t, k, v in (('remove-input', 'echo', 'false'), ('hide-input', 'code-fold', 'true'), ('remove-output', 'output', 'false')) if d.get(k) == v]
+    pairs = ('remove-input', 'echo', 'false'), ('hide-input', 'code-fold', 'true'), ('remove-output', 'output', 'false')
+    return [tag for tag, name, value in pairs if d.get(name) == value]
 
-def pictures(cell): return any(k.startswith('image/') for o in cell['outputs'] for k in o.get('data', {}))
+def pictured(output): return any(k.startswith('image/') for k in output.get('data', {}))
 
 def stage_code(cell, rest, stem, module, where):
     "The cells that a code cell becomes on the site; `where` learns which cell defines which name."
@@ -69,7 +73,7 @@ def stage_code(cell, rest, stem, module, where):
     if plumbing(src): return
     outputs = [o for o in cell['outputs'] if WIDGET not in o.get('data', {})]      # a live widget needs a kernel
     new = dict(cell_type='code', metadata=dict(tags=tags(d)), execution_count=None, source=bare(src), outputs=outputs)
-    if pictures(new): new['metadata']['mystnb'] = dict(image=dict(alt=caption(rest)))
+    if any(map(pictured, outputs)): new['metadata']['mystnb'] = dict(image=dict(alt=alternative(new, rest)))
     if {'export', 'exports', 'exporti'} & d.keys():
         new['metadata']['tags'].append('exported')
         names, label = [f'{PACKAGE}.{module}.{n}' for n in defined(new['source'])], f'{stem}-{cell["id"]}'
@@ -84,7 +88,8 @@ def one_title(cells):
     texts, firsts = [c for c in cells if c['cell_type'] == 'markdown'], []
     for c in texts: prose(c['source'], lambda s: firsts.extend(re.findall(r'^# ', s, re.M)) or s)
     if len(firsts) < 2: return
-    for i, c in enumerate(texts): c['source'] = prose(c['source'], lambda s: re.sub(r'^(?=#+ )', lambda m: '#' if i or m.start() else '', s, flags=re.M))
+    def down(s, first): return re.sub(r'^(?=#+ )', lambda m: '' if first and m.start() == 0 else '#', s, flags=re.M)
+    for i, c in enumerate(texts): c['source'] = prose(c['source'], lambda s: down(s, i == 0))
 
 def title(nb):
     "The title of a notebook and the sentence below it."
@@ -92,7 +97,9 @@ def title(nb):
     t, q = re.search(r'^# +(.+)$', first, re.M), re.search(r'^> *(.+)$', first, re.M)
     return (t[1].strip() if t else ''), (q[1].strip() if q else '')
 
-def module(nb): return next((d['default_exp'] for c in nb['cells'] if c['cell_type'] == 'code' and 'default_exp' in (d := directives(c['source']))), None)
+def module(nb):
+    "The module a notebook exports to, or None."
+    return next((e for c in nb['cells'] if c['cell_type'] == 'code' and (e := directives(c['source']).get('default_exp'))), None)
 
 def stage_notebook(fn, site, where, tail=''):
     "Write the page of the notebook `fn`."
@@ -104,10 +111,11 @@ def stage_notebook(fn, site, where, tail=''):
     one_title(cells)
     if tail: cells.append(markdown(tail))
     for i, c in enumerate(cells): c['id'] = f'c{i:04d}'
-    kernel = dict(kernelspec=dict(display_name='Python 3', language='python', name='python3'), language_info=dict(name='python', pygments_lexer='python'))
+    python = dict(kernelspec=dict(display_name='Python 3', language='python', name='python3'),
+                  language_info=dict(name='python', pygments_lexer='python'))
     out = site.folder/site.place(page)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(dict(cells=cells, metadata=kernel, nbformat=4, nbformat_minor=5)), encoding='utf-8')
+    out.write_text(json.dumps(dict(cells=cells, metadata=python, nbformat=4, nbformat_minor=5)), encoding='utf-8')
 
 # -- the whole site -------------------------------------------------------------------------------
 def toctree(caption, pages): return '\n'.join(['```{toctree}', ':hidden:', f':caption: {caption}', '', *pages, '```', ''])

@@ -40,7 +40,7 @@ def _middle(lo, hi): # one of the ends may be infinite, or both
     if np.isfinite(lo) and np.isfinite(hi): return float(lo/2 + hi/2)
     return float(lo if np.isfinite(lo) else hi if np.isfinite(hi) else 0.)
 
-# %% ../nbs/05_boxqp.ipynb #9fa264a1
+# %% ../nbs/05_boxqp.ipynb #a739ee78
 def multiplier(g, # gradient Qx + q
                x, lo, hi, # a feasible point and the box
                a # coefficients of the equality, not all zero
@@ -48,8 +48,9 @@ def multiplier(g, # gradient Qx + q
     "The multiplier of the equality with the least duality gap, and the interval of all that share it."
     k = np.flatnonzero(a); ν = -g[k]/a[k]
     order = np.argsort(ν); k, ν = k[order], np.r_[-np.inf, ν[order], np.inf]
-    down, up = np.abs(a[k])*[v[k] for v in _rooms(x, lo, hi, _scale(x))]
-    right, left = np.where(a[k] > 0, [down, up], [up, down])                       # z - zmin, zmax - z
+    down, up = _rooms(x, lo, hi, _scale(x))
+    right = np.where(a > 0, a*down, -a*up)[k]                                      # z - zmin
+    left  = np.where(a > 0, a*up, -a*down)[k]                                      # zmax - z
     slope = np.r_[0, right.cumsum()] - np.r_[left[::-1].cumsum()[::-1], 0]         # (5.9) on the pieces (ν[i], ν[i+1])
     ends = ν[np.searchsorted(slope, 0, 'left')], ν[np.searchsorted(slope, 0, 'right')]
     return _middle(*ends), tuple(map(float, ends))
@@ -99,7 +100,7 @@ def _best_single(d, g, x, lo, hi, singles):
         if fall > best: best = fall; i = k
     return i, best
 
-# %% ../nbs/05_boxqp.ipynb #558151bd
+# %% ../nbs/05_boxqp.ipynb #6db1d4c4
 @kernel("f8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1]")
 def _best_pair(Q, dz, s, g, U, D):
     "The pair (5.14) and how far the objective would fall without bounds; s = 1/a and dz = d/a², or 0."
@@ -108,7 +109,7 @@ def _best_pair(Q, dz, s, g, U, D):
         ν = U[k] - g[k]*s[k]
         if ν > M: M = ν; i = k
     if i >= 0:
-        row, s2 = Q[i], 2*s[i]
+        row, s2 = Q[i], 2*s[i]; M -= 4e-16*abs(M)                 # what differs by rounding is not violated
         for k in range(len(g)):
             v = max(M - (D[k] - g[k]*s[k]), 0.)
             η = max(dz[i] + dz[k] - s2*s[k]*row[k], 1e-14*(dz[i] + dz[k]))
@@ -168,14 +169,14 @@ def _gap(x, lo, hi, g, a, d, ν):
         total += abs(r)*room
     return total
 
-# %% ../nbs/05_boxqp.ipynb #467366e4
+# %% ../nbs/05_boxqp.ipynb #e603dd88
 @kernel("f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8")
 def _reached(q, lo, hi, a, d, x, g, s, U, D, tol):
     "Is the relative gap, with ν halfway, at most `tol`?"
     M, m, P, unit = -np.inf, np.inf, 0., 0.
     for k in range(len(x)):
         M = max(M, U[k] - g[k]*s[k]); m = min(m, D[k] - g[k]*s[k])
-        P += x[k]*(g[k] + q[k])/2; unit += x[k]*(g[k] - q[k])/2 + abs(q[k]*x[k])
+        P += x[k]*(g[k] + q[k])/2; unit += d[k]*x[k]**2/2 + abs(q[k]*x[k])
     ν = (M + m)/2 if M > -np.inf and m < np.inf else M if M > -np.inf else m if m < np.inf else 0.
     gap = _gap(x, lo, hi, g, a, d, ν)
     return gap <= tol*max(abs(P), abs(P - gap), 1e-6*unit)
@@ -205,36 +206,37 @@ def _smo_loop(Q, d, q, lo, hi, a, x, g, tol, steps):
 NOT_PSD = 'Q is not positive semidefinite: the problem is not convex. A kernel matrix that should be: check it with `check_psd` in mcsvm_lit.kernels.'
 UNBOUNDED = 'The problem is unbounded below: the objective falls for ever in a direction in which Q is flat and no bound is in the way. Give finite bounds.'
 
-# %% ../nbs/05_boxqp.ipynb #08a6ecbe
+# %% ../nbs/05_boxqp.ipynb #b7ffd241
 def _face_step(H, # Q on the free variables
                g, a # gradient and equality there
-              ): # -> p, δ
-    "The step (5.16) to the minimiser on a face, with the proximal term of (5.17)."
-    m, size = len(g), np.trace(H) or 1.
-    B = H + size/m/(a@a)*np.outer(a, a) if a.any() else H.copy()
-    for δ in np.finfo(float).eps*size*np.array([4, 4e2, 4e4, 4e6]):
-        B.flat[::m+1] += δ
-        try: C = cho_factor(B, lower=True, check_finite=False); break
+              ): # -> p, δ‖p‖²
+    "The step (5.16) to the minimiser on a face, with the proximal term of (5.17), and twice the size of that term."
+    m, d = len(g), np.maximum(H.diagonal(), 0); s = 1/np.sqrt(np.where(d > 0, d, d.max() or 1.))
+    H, g, a = H*s*s[:, None], s*g, s*a                        # in units in which the diagonal is 1
+    if a.any(): H += np.outer(a, a)/(a@a)
+    for δ in np.finfo(float).eps*m*np.array([4, 4e2, 4e4, 4e6]):
+        H.flat[::m+1] += δ
+        try: C = cho_factor(H, lower=True, check_finite=False); break
         except LinAlgError: pass
     else: raise ValueError(NOT_PSD)
     p = -cho_solve(C, g, check_finite=False)
     if a.any():
         z = cho_solve(C, a, check_finite=False)
-        p -= z*(a@p)/(a@z)                                # the multiplier that makes a·p = 0
-        p -= a*(a@p)/(a@a)                                # and what rounding left of it
-    return p, δ
+        p -= z*(a@p)/(a@z)                                    # the multiplier that makes a·p = 0
+        p -= a*(a@p)/(a@a)                                    # and what rounding left of it
+    return s*p, δ*(p@p)
 
-# %% ../nbs/05_boxqp.ipynb #cd168883
+# %% ../nbs/05_boxqp.ipynb #272ae9f2
 def _face_steps(Q, lo, hi, a, x, g, most): # changes x; -> steps taken
     "Newton steps on smaller and smaller faces, until one ends inside its face."
     F = np.flatnonzero((x > lo) & (x < hi)); H, g = Q[np.ix_(F, F)], g[F]
     most = min(most, 40 if len(F) < 500 else max(2, int(40*(500/len(F))**3)))    # a step costs |F|³/3
     for t in range(most):
         if len(F) <= a[F].any(): return t                                        # nothing can move
-        p, δ = _face_step(H, g, a[F]); Hp = H@p; slope, curve = g@p, p@Hp
+        p, term = _face_step(H, g, a[F]); Hp = H@p; slope, curve = g@p, p@Hp
         if not slope < 0: return t
         room = np.divide(np.where(p > 0, hi[F] - x[F], x[F] - lo[F]), np.abs(p), where=p != 0, out=np.full(len(F), np.inf))
-        flat = curve <= δ*(p@p)                                                  # no curvature but rounding's
+        flat = curve <= term                                                     # no curvature but rounding's
         if flat and room.min() == np.inf and slope < -1e-9*(np.abs(g)@np.abs(p)): raise ValueError(UNBOUNDED)
         τ = min(1. if flat else -slope/curve, room.min())
         x[F] += τ*p; g += τ*Hp
@@ -243,19 +245,19 @@ def _face_steps(Q, lo, hi, a, x, g, most): # changes x; -> steps taken
         F, H, g = F[~hit], H[np.ix_(~hit, ~hit)], g[~hit]
     return most
 
-# %% ../nbs/05_boxqp.ipynb #d2278564
+# %% ../nbs/05_boxqp.ipynb #b234fcfc
 @kernel("f8[:,::1]")
-def _largest(Q):
-    "The largest entry of `Q` and of `Q - Q.T`; NaN if an entry is not finite."
-    n, big, skew, bad = len(Q), 0., 0., 0.
+def _survey(Q):
+    "The largest entries of `Q`, of `Q - Q.T`, and of Q_ij² - Q_ii Q_jj; NaN if an entry is not finite."
+    n, big, skew, dip, bad = len(Q), 0., 0., 0., 0.
     for I in range(0, n, 64):
         for J in range(0, I + 1, 64):
             for i in range(I, min(I + 64, n)):
                 for j in range(J, min(J + 64, i + 1)):
                     u, v = Q[i, j], Q[j, i]
                     bad += 0*u + 0*v                       # NaN for NaN and for infinities
-                    big = max(big, abs(u)); skew = max(skew, abs(u - v))
-    return big + bad, skew + bad
+                    big = max(big, abs(u)); skew = max(skew, abs(u - v)); dip = max(dip, u*u - Q[i, i]*Q[j, j])
+    return big + bad, skew + bad, dip + bad
 
 # %% ../nbs/05_boxqp.ipynb #aa678427
 def _vector(v, n, name): # a number stands for n equal ones
@@ -264,15 +266,15 @@ def _vector(v, n, name): # a number stands for n equal ones
     if np.isnan(v).any(): raise ValueError(f'`{name}` contains NaN.')
     return np.array(np.broadcast_to(v, n))
 
-# %% ../nbs/05_boxqp.ipynb #0d08c04c
+# %% ../nbs/05_boxqp.ipynb #819ec375
 def _matrix(Q, n):
-    "`Q` as a C-ordered array of floats, if it is symmetric, finite and not negative on the diagonal."
+    "`Q` as a C-ordered array of floats, if it is symmetric, finite and no two variables show it to be indefinite."
     Q = np.ascontiguousarray(Q, float)
     if Q.shape != (n, n): raise ValueError(f'`Q` must have {n} rows and columns, as many as q has numbers, got shape {Q.shape}.')
-    big, skew = _largest(Q)
+    big, skew, dip = _survey(Q)
     if np.isnan(big): raise ValueError('`Q` contains NaN or infinite numbers.')
     if skew > 1e-10*big: raise ValueError('`Q` is not symmetric: pass (Q + Q.T)/2, which has the same objective.')
-    if (Q.diagonal() < -1e-9*big).any(): raise ValueError(NOT_PSD)
+    if dip > 1e-9*big**2 or (Q.diagonal() < -1e-9*big).any(): raise ValueError(NOT_PSD)
     return Q
 
 # %% ../nbs/05_boxqp.ipynb #38dec12c
@@ -312,19 +314,22 @@ def _gradient(Q, q, x):
             for k in range(len(g)): g[k] += t*row[k]
     return g
 
-# %% ../nbs/05_boxqp.ipynb #cda2774f
-def _tidied(x, lo, hi, a, b):
+# %% ../nbs/05_boxqp.ipynb #e89ade78
+def _tidied(x, lo, hi, a, b, d):
+    "`x` with its variables exactly at bounds where they are but for rounding, and a·x = b as exactly as can be."
     x = np.clip(x, lo, hi)
     near = 8*np.finfo(float).eps*np.minimum(np.abs(x).max(), np.maximum(np.abs(lo), np.abs(hi)))
     x = np.where(x - lo <= near, lo, np.where(hi - x <= near, hi, x))
     F = (x > lo) & (x < hi) & (a != 0)
-    if F.any(): x[F] += a[F]*(b - a@x)/(a[F]@a[F])
+    w = F*a/np.maximum(d, 1e-16*d.max() or 1.)                                   # most to those that are least curved
+    if F.any(): x += w*(b - a@x)/(w@a)
     return np.clip(x, lo, hi)
 
-# %% ../nbs/05_boxqp.ipynb #2260a244
+# %% ../nbs/05_boxqp.ipynb #57239e5a
 def _certified(Q, q, lo, hi, a, b, x, d, tol, n_iter):
     "The tidied point with all that is known about it."
-    x = _tidied(x, lo, hi, a, b); g = _gradient(Q, q, x)
+    x = _tidied(x, lo, hi, a, b, d); g = _gradient(Q, q, x)
+    if x@(g - q) < -1e-9*(d@x**2): raise ValueError(NOT_PSD)
     ν, interval = multiplier(g, x, lo, hi, a) if a.any() else (0., (0., 0.))
     r = _reduced(g, ν, a); terms = gap_terms(x, lo, hi, r, d)
     wrong = (r > 0) & np.isinf(lo) | (r < 0) & np.isinf(hi)                # no multiplier takes these up
@@ -332,9 +337,9 @@ def _certified(Q, q, lo, hi, a, b, x, d, tol, n_iter):
     return BoxQP(x, g, ν, interval, Certificate(
         primal=float(primal), dual=float(primal - terms.sum()), primal_feasibility=float(off/size) if off else 0.,
         stationarity=float(np.abs(r[wrong]).max(initial=0.)), complementarity=float(terms[~wrong].max(initial=0.)),
-        n_iter=n_iter, tol=tol, unit=float(abs(x@(g - q))/2 + np.abs(q*x).sum())))
+        n_iter=n_iter, tol=tol, unit=float(d@x**2/2 + np.abs(q)@np.abs(x))))
 
-# %% ../nbs/05_boxqp.ipynb #3a8757b1
+# %% ../nbs/05_boxqp.ipynb #e78077ec
 def boxqp(Q, # (n, n), symmetric, positive semidefinite
           q, # (n,)
           lo=0., hi=1., # bounds: numbers or (n,), infinite ones allowed
@@ -345,18 +350,19 @@ def boxqp(Q, # (n, n), symmetric, positive semidefinite
          ): # -> BoxQP
     "Minimise x·Qx/2 + q·x over lo <= x <= hi and, where `a` is given, a·x = b."
     Q, q, lo, hi, a, b = data = _accepted(Q, q, lo, hi, a, b)
-    n, d = len(q), np.maximum(Q.diagonal(), 0)
+    n, d, tol = len(q), np.maximum(Q.diagonal(), 0), float(tol)
     x = _first_point(q, lo, hi, a, b) if x0 is None else project_box(_vector(x0, n, 'x0'), lo, hi, a, b)
+    if not np.isfinite(x).all(): raise ValueError('`x0` must be finite.')
     limit = 100_000 + 1000*n if max_iter is None else max_iter
-    taken, phase, stalls, P, gap = 0, 0, 0, np.inf, np.inf
+    g, taken, phase, stalls, P, gap = _gradient(Q, q, x), 0, 0, 0, np.inf, np.inf
     while True:
-        best = _certified(*data, x, d, tol, taken); c = best.certificate
-        stalls = 0 if c.primal < P or c.gap < gap else stalls + 1
-        P, gap = min(P, c.primal), min(gap, c.gap)
-        if c.converged or taken >= limit or stalls == 4: return best
-        x, g = best.x.copy(), best.g.copy()
         if phase % 2 == 0:
             k, status = _smo_loop(Q, d, q, lo, hi, a, x, g, tol, min(n//4 + 200 if phase else 2*n + 1000, limit - taken))
             if status: raise ValueError(UNBOUNDED if status == 1 else NOT_PSD)
         else: k = _face_steps(Q, lo, hi, a, x, g, limit - taken)
         taken, phase = taken + k, phase + 1
+        best = _certified(*data, x, d, tol, taken); c = best.certificate
+        stalls = 0 if c.primal < P or c.gap < gap else stalls + 1
+        P, gap = min(P, c.primal), min(gap, c.gap)
+        if c.converged or taken >= limit or stalls == 4: return best
+        x, g = best.x.copy(), best.g.copy()

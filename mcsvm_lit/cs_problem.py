@@ -74,13 +74,13 @@ def cs_gaps(G, η, c): # -> (n,), their sum is P - D
     "What each example contributes to the duality gap (10.9)."
     return c*(η*(G.max(1, keepdims=True) - G)).sum(1)
 
-# %% ../nbs/10_cs_problem.ipynb #2932632a
+# %% ../nbs/10_cs_problem.ipynb #a02bdc19
 def cs_certificate(F, η, y, c, n_iter=0, tol=1e-3, drift=0.): # -> Certificate
     "The certificate of the machine that η makes, with scores F."
     P, _ = cs_values(F, η, y, c); G = F - one_hot(y, F.shape[1])
     infeasible = max(-η.min(), np.abs(η.sum(1) - 1).max())
     slackness = (c[:, None]*η*(G.max(1, keepdims=True) - G)).max()
-    return Certificate(float(P), float(P - cs_gaps(G, η, c).sum()), 0., float(infeasible), float(drift), float(slackness), n_iter, tol, float(c.sum()))
+    return Certificate(float(P), float(P - cs_gaps(G, η, c).sum()), 0., float(infeasible), float(drift), float(slackness), n_iter, tol)
 
 # %% ../nbs/10_cs_problem.ipynb #05fb9d1a
 def score_radius(gap, # P - D

@@ -45,20 +45,21 @@ def tint(color,    # '#rrggbb'
     "A lighter shade of a colour."
     return '#' + ''.join(f'{round(255 - share*(255 - int(color[i:i+2], 16))):02X}' for i in (1, 3, 5))
 
-# %% ../nbs/61_figures.ipynb #0b65e738
+# %% ../nbs/61_figures.ipynb #31f4ed51
 def rc():
     "The project's settings for matplotlib."
-    lines = {'axes.edgecolor': QUIET, 'xtick.color': QUIET, 'ytick.color': QUIET, 'axes.linewidth': .8, 'lines.linewidth': 1.6, 'lines.markersize': 5,
-             'xtick.major.width': .8, 'ytick.major.width': .8, 'xtick.major.size': 3, 'ytick.major.size': 3, 'xtick.minor.size': 1.5, 'ytick.minor.size': 1.5,
-             'axes.prop_cycle': f"cycler('color', {COLORS})", 'patch.linewidth': .8, 'grid.color': '#E4E4E4', 'grid.linewidth': .7}
-    words = {'font.family': 'sans-serif', 'font.sans-serif': ['DejaVu Sans'], 'mathtext.fontset': 'dejavusans', 'font.size': 9.5, 'text.color': INK,
-             'axes.labelcolor': INK, 'xtick.labelcolor': INK, 'ytick.labelcolor': INK, 'axes.titlesize': 10, 'axes.titlelocation': 'left', 'axes.titlepad': 7,
-             'axes.labelsize': 9.5, 'xtick.labelsize': 8.5, 'ytick.labelsize': 8.5, 'legend.fontsize': 8.5, 'figure.titlesize': 10.5}
+    ticks = {f'{a}tick.{k}': v for a in 'xy' for k, v in {'color': QUIET, 'labelcolor': INK, 'labelsize': 8.5, 'major.width': .8, 'major.size': 3,
+                                                          'minor.size': 1.5}.items()}
+    lines = {'axes.edgecolor': QUIET, 'axes.linewidth': .8, 'lines.linewidth': 1.6, 'lines.markersize': 5, 'patch.linewidth': .8,
+             'axes.prop_cycle': f"cycler('color', {COLORS})", 'grid.color': '#E4E4E4', 'grid.linewidth': .7}
+    words = {'font.family': 'sans-serif', 'font.sans-serif': ['DejaVu Sans'], 'mathtext.fontset': 'dejavusans', 'font.size': 9.5,
+             'text.color': INK, 'axes.labelcolor': INK, 'axes.labelsize': 9.5, 'legend.fontsize': 8.5, 'figure.titlesize': 10.5,
+             'axes.titlesize': 10, 'axes.titlelocation': 'left', 'axes.titlepad': 7}
     form  = {'axes.spines.top': False, 'axes.spines.right': False, 'axes.grid': True, 'axes.axisbelow': True,
              'legend.frameon': False, 'legend.handlelength': 1.8, 'image.cmap': 'gray_r', 'image.interpolation': 'none',
              'figure.facecolor': PAPER, 'axes.facecolor': PAPER, 'savefig.facecolor': PAPER, 'figure.dpi': DPI}
     files = {'svg.fonttype': 'path', 'svg.hashsalt': 'mcsvm_lit', 'image.composite_image': False}      # letters as outlines: no font needed
-    return lines | words | form | files
+    return ticks | lines | words | form | files
 
 # %% ../nbs/61_figures.ipynb #36c527c8
 DPI = 110      # of the pictures in notebooks
@@ -76,10 +77,10 @@ def _in_style(f):
         with style(): return f(*args, **kw)
     return g
 
-# %% ../nbs/61_figures.ipynb #3cf2469b
+# %% ../nbs/61_figures.ipynb #28b468db
 @cache
-def _classes():
-    "Our figure, whose panels draw in our style; made on first use, so that importing this module leaves matplotlib alone."
+def _picture():
+    "The class of our figures; made on first use, so that importing this module leaves matplotlib alone."
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     Panel = type('Panel', (Axes,), {k: _in_style(f) for k, f in vars(Axes).items() if isfunction(f) and not k.startswith(('_', 'get_'))})
@@ -108,14 +109,14 @@ def _settle(fig):
         last, here = here, [np.round(ax.get_position().bounds, 6).tolist() for ax in fig.axes]
         if here == last: break
 
-# %% ../nbs/61_figures.ipynb #4f88d67a
+# %% ../nbs/61_figures.ipynb #be88c14a
 def _bytes(fig, format, dpi=DPI, **kw): # to matplotlib's `savefig`
     "`fig` as a file of the given format: the same bytes at every call."
-    engine, out = fig.get_layout_engine(), io.BytesIO()
+    engine, was, out = fig.get_layout_engine(), fig.dpi, io.BytesIO()
     with style():
         fig.set_dpi(DPI); _settle(fig); fig.set_layout_engine('none')
         try: fig.savefig(out, format=format, dpi=dpi, **kw)
-        finally: fig.set_layout_engine(engine)
+        finally: fig.set_layout_engine(engine); fig.set_dpi(was)
     return out.getvalue()
 
 # %% ../nbs/61_figures.ipynb #6a4af258
@@ -123,7 +124,7 @@ def png(fig): # a figure
     "The picture a notebook shows."
     return _bytes(fig, 'png', metadata={'Software': None})
 
-# %% ../nbs/61_figures.ipynb #36950717
+# %% ../nbs/61_figures.ipynb #e4f59d41
 def axes(nrows=1,      # rows of panels
          ncols=1,      # columns of panels
          width=6.4,    # inches
@@ -132,7 +133,7 @@ def axes(nrows=1,      # rows of panels
         ):
     "A new figure in the project's style, and its axes."
     with style():
-        fig = _classes()(figsize=(width, height or .4 + .55*nrows*width/max(ncols, 1.2)), layout='constrained')
+        fig = _picture()(figsize=(width, height or .4 + .55*nrows*width/max(ncols, 1.2)), layout='constrained')
         fig.get_layout_engine().set(w_pad=.06, h_pad=.06, wspace=.03, hspace=.03)
         return fig, fig.subplots(nrows, ncols, **kw)
 
@@ -175,20 +176,21 @@ def _tidy(svg, # as matplotlib writes it
 # %% ../nbs/61_figures.ipynb #54c87a95
 def _heavy(fig): return [a for ax in fig.axes for a in (*ax.collections, *(l for l in ax.lines if len(l.get_xdata()) > 1000))]
 
-# %% ../nbs/61_figures.ipynb #de025359
+# %% ../nbs/61_figures.ipynb #1507130d
 def to_svg(fig,           # a figure
            alt=None,      # a sentence for those who cannot see it
            limit=200_000, # above this size points, cells and long curves become a picture
           ):
     "The figure as SVG text: the same text at every call."
-    write = lambda: _tidy(_bytes(fig, 'svg', dpi=180, metadata=dict.fromkeys(('Date', 'Creator', 'Format', 'Type'))).decode(), alt)
+    nothing = dict.fromkeys(('Date', 'Creator', 'Format', 'Type'))
+    write = lambda: _tidy(_bytes(fig, 'svg', dpi=180, metadata=nothing).decode(), alt or getattr(fig, 'alt', None))
     svg = write()
     if len(svg) <= limit: return svg
     many = [a for a in _heavy(fig) if not a.get_rasterized()]
     for a in many: a.set_rasterized(True)
-    svg = write()
-    for a in many: a.set_rasterized(False)
-    return svg
+    try: return write()
+    finally:
+        for a in many: a.set_rasterized(False)
 
 # %% ../nbs/61_figures.ipynb #ff6c6978
 def figures_dir():
@@ -204,19 +206,20 @@ def _file(name, suffix):
         raise ValueError(f'A figure\'s name is a path below the directory of figures, like "CS/figure_1"; got {str(name)!r}.')
     return figures_dir()/f'{str(name).removesuffix(".svg")}{suffix}'
 
-# %% ../nbs/61_figures.ipynb #685d8280
+# %% ../nbs/61_figures.ipynb #60f71f0b
 def _csv(data): # a dictionary of columns, a structured array or a data frame
     "A table as CSV text, numbers to six digits."
     names = getattr(getattr(data, 'dtype', None), 'names', None) or list(data)
     cols = [np.ravel(data[k]) for k in names]
     if len({len(c) for c in cols}) > 1:
-        raise ValueError(f'The columns of a figure\'s data must be equally long; they have {", ".join(f"{k}: {len(c)}" for k, c in zip(names, cols))} entries.')
+        sizes = ', '.join(f'{k}: {len(c)}' for k, c in zip(names, cols))
+        raise ValueError(f'The columns of a figure\'s data must be equally long; they have {sizes} entries.')
     show = lambda v: f'{v + 0.:.6g}' if isinstance(v, (float, np.floating)) else str(v)      # + 0. turns -0 into 0
     out = io.StringIO()
     csv.writer(out, lineterminator='\n').writerows([names, *([show(v) for v in row] for row in zip(*cols))])
     return out.getvalue()
 
-# %% ../nbs/61_figures.ipynb #48c1ef71
+# %% ../nbs/61_figures.ipynb #4faa91df
 def save(fig,       # a figure, or axes of one
          name,      # such as "CS/figure_1"
          data=None, # the numbers behind it: a dictionary of columns, a structured array or a data frame
@@ -224,9 +227,9 @@ def save(fig,       # a figure, or axes of one
         ):
     "Write `name`.svg and, with `data`, `name`.csv into the directory of figures; the path of the SVG."
     fig, path, table = fig.figure, _file(name, '.svg'), None if data is None else _csv(data)
-    alt = fig.alt = alt or getattr(fig, 'alt', None)
+    if alt: fig.alt = alt
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(to_svg(fig, alt), encoding='utf-8', newline='\n')
+    path.write_text(to_svg(fig), encoding='utf-8', newline='\n')
     if table is not None: _file(name, '.csv').write_text(table, encoding='utf-8', newline='\n')
     return path
 
@@ -327,7 +330,7 @@ def scatter(X,            # points (n,2)
         ax.scatter(*X[y == c].T, **dict(s=size*_SIZES[m], marker=m, color=COLORS[k % 8], ec=PAPER, lw=.6, zorder=3, label=str(c)) | kw)
     return ax
 
-# %% ../nbs/61_figures.ipynb #7a8f6b12
+# %% ../nbs/61_figures.ipynb #ad7deab6
 @_in_style
 def decision_regions(clf,          # a fitted classifier of points in the plane
                      X,            # points (n,2)
@@ -340,10 +343,12 @@ def decision_regions(clf,          # a fitted classifier of points in the plane
                     ):
     "What a classifier predicts over the plane, and the points it was given."
     X = np.asarray(X, float)
-    if X.ndim != 2 or X.shape[1] != 2: raise ValueError(f'Decision regions are drawn in the plane, so `X` must have two columns; its shape is {X.shape}.')
-    lo, hi = X.min(0), X.max(0)
-    a, b, S, own = _scores(clf, *np.linspace(lo - .08*(hi - lo), hi + .08*(hi - lo), grid).T)
-    if margin is not None and not own: raise ValueError('`margin` needs continuous scores whose largest is what the classifier predicts; this one has none.')
+    if X.ndim != 2 or X.shape[1] != 2:
+        raise ValueError(f'Decision regions are drawn in the plane, so `X` must have two columns; its shape is {X.shape}.')
+    pad = .08*np.where(np.ptp(X, 0) > 0, np.ptp(X, 0), 1)
+    a, b, S, own = _scores(clf, *np.linspace(X.min(0) - pad, X.max(0) + pad, grid).T)
+    if margin is not None and not own:
+        raise ValueError('`margin` needs continuous scores whose largest is what the classifier predicts; this one has none.')
     ax = _ax(ax, width=5.4, height=3.7)
     ax.grid(False); ax.set_facecolor(tint(COLORS[0])); ax.set(xlim=a[[0, -1]], ylim=b[[0, -1]])
     for k, u in enumerate(_nested(S), 1):
@@ -404,12 +409,13 @@ def ternary_cells(cells,           # corners (m,v,3) of m cells
 # %% ../nbs/61_figures.ipynb #2220147a
 def _series(v): return v if isinstance(v, dict) else {'': v}
 
-# %% ../nbs/61_figures.ipynb #1570df7b
+# %% ../nbs/61_figures.ipynb #b7503b64
 def _same_length(rows, **series):
     "One sentence for a series that does not fit the rows."
     for what, v in series.items():
         for k, x in _series(v).items():
-            if x is not None and len(x) != len(rows): raise ValueError(f'`{what}`{f" of {k}" if k else ""} has {len(x)} numbers for {len(rows)} rows.')
+            if x is not None and len(x) != len(rows):
+                raise ValueError(f'`{what}`{f" of {k}" if k else ""} has {len(x)} numbers for {len(rows)} rows.')
 
 # %% ../nbs/61_figures.ipynb #29c9faa7
 @_in_style
@@ -451,7 +457,7 @@ def bars(rows,      # names of the groups
     if any(V): legend(ax)
     return ax
 
-# %% ../nbs/61_figures.ipynb #efc07563
+# %% ../nbs/61_figures.ipynb #14c3eb68
 @_in_style
 def images(stack,          # grey images (m,h,w)
            captions=None,  # a line under each
@@ -463,7 +469,8 @@ def images(stack,          # grey images (m,h,w)
           ):
     "Small grey images in rows: the largest value black."
     stack = np.asarray(stack, float)
-    if stack.ndim != 3 or not stack.size: raise ValueError(f'`stack` must hold images as (number, height, width); its shape is {stack.shape}.')
+    if stack.ndim != 3 or not stack.size:
+        raise ValueError(f'`stack` must hold images as (number, height, width); its shape is {stack.shape}.')
     m, h, w = stack.shape; ncols = min(ncols, m); nrows = -(-m//ncols)
     hi = stack.max((1, 2) if each else None, keepdims=True); lo = stack.min((1, 2) if each else None, keepdims=True)
     if signed: hi = np.maximum(hi, -lo); lo = -hi

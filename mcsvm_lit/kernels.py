@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['KERNELS', 'gamma_of', 'Kernel', 'check_psd', 'KernelRows']
 
-# %% ../nbs/01_kernels.ipynb #87b92674
+# %% ../nbs/01_kernels.ipynb #7e36fb69
 from collections import namedtuple
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Real
 import numpy as np
@@ -34,15 +35,15 @@ def gamma_of(paper, # "CS", "KLR", "TPM" or "WZL"
     if paper not in _WIDTH: raise ValueError(f"{paper!r} writes no Gaussian kernel; the papers that do are {', '.join(_WIDTH)}.")
     return _WIDTH[paper]/σ2
 
-# %% ../nbs/01_kernels.ipynb #73c39805
+# %% ../nbs/01_kernels.ipynb #86cd660d
 def _panels(n, # rows
             m, # columns
            ):
-    "Slices of consecutive rows such that a panel of them, with m columns, is about 2 MB; at least 32 rows, for the matrix product."
-    b = min(max(2**18//max(m, 1), 32), 1024)
+    "Slices of consecutive rows such that a panel of them, with m columns, is about 1 MB; at least 32 rows, for the matrix product."
+    b = min(max(2**17//max(m, 1), 32), 1024)
     return [slice(i, min(i+b, n)) for i in range(0, n, b)]
 
-# %% ../nbs/01_kernels.ipynb #bb87fb4b
+# %% ../nbs/01_kernels.ipynb #777e7505
 def _power(G, # any array, overwritten
            p, # exponent
           ):
@@ -50,20 +51,22 @@ def _power(G, # any array, overwritten
     if p != int(p): np.power(G, p, out=G)
     elif p == 0: G.fill(1)
     else:
-        x = G.copy() if p > 1 else None
-        for digit in bin(int(p))[3:]:
+        digits = bin(int(p))[3:];  x = G.copy() if "1" in digits else None
+        for digit in digits:
             np.multiply(G, G, out=G)
             if digit == "1": G *= x
 
-# %% ../nbs/01_kernels.ipynb #10e69fdd
+# %% ../nbs/01_kernels.ipynb #0d3a4a03
 def _finite(k, # kernel
             G, # its values
            ):
     "Refuse values that are not finite."
-    if np.isfinite(G.sum()) or np.isfinite(G).all(): return G          # the sum alone costs less, and seldom overflows
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(G.sum()) or np.isfinite(G).all(): return G      # the sum alone costs less, and seldom overflows
     if callable(k.name): raise ValueError("The kernel function returned values that are not finite (NaN or infinity).")
     raise ValueError(f"The {k.name} kernel of these data has values that are not finite: scale the data or choose smaller parameters.")
 
+# %% ../nbs/01_kernels.ipynb #4a5ae5db
 def _values(k, # kernel
             G, # inner products x·z, overwritten
             a, # half the squared norms of the x, to be broadcast
@@ -89,7 +92,7 @@ def _centre(X): # dense data (n,d)
     e = np.maximum(np.frexp(np.ptp(X, axis=0))[1] - 3, np.frexp(mean)[1] - 50)
     return np.round(np.ldexp(mean, -e)) * np.ldexp(1., e)
 
-# %% ../nbs/01_kernels.ipynb #043c541e
+# %% ../nbs/01_kernels.ipynb #d845981a
 _Side = namedtuple("_Side", "X T h")
 
 def _sides(k, X, Z=None): # kernel and checked data
@@ -98,17 +101,20 @@ def _sides(k, X, Z=None): # kernel and checked data
     def side(X):
         if c is not None: X = X - c
         return _Side(X, X.T.tocsr() if issparse(X) else X.T, row_norms(X, squared=True)/2)
-    A = side(X)
-    return A, A if Z is None else side(Z)
+    with np.errstate(over="ignore", invalid="ignore"):                    # `_values` says what it means
+        A = side(X)
+        return A, A if Z is None else side(Z)
 
+# %% ../nbs/01_kernels.ipynb #9fcec43d
 def _dot(A, T, out):
     "As many columns of `A@T` as `out` has, into `out`."
     m = out.shape[1]
-    if issparse(A) or issparse(T): out[:] = safe_sparse_dot(A, T, dense_output=True)[:, :m]
-    else: np.matmul(A, T[:, :m], out=out)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if issparse(A) or issparse(T): out[:] = safe_sparse_dot(A, T, dense_output=True)[:, :m]
+        else: np.matmul(A, T[:, :m], out=out)
     return out
 
-# %% ../nbs/01_kernels.ipynb #cf7bbb7b
+# %% ../nbs/01_kernels.ipynb #46d17d7e
 def _block(k, A, B):
     "Kernel values of the rows of side `A` with those of side `B`."
     out = np.empty((A.X.shape[0], B.X.shape[0]))
@@ -117,6 +123,7 @@ def _block(k, A, B):
 
 def _diag(k, h): return _values(k, 2*h, h, h)                       # x·x = 2h: for the Gaussian 2h - (h + h) is exactly 0
 
+# %% ../nbs/01_kernels.ipynb #5b75448d
 def _gram(k, A, out=None):
     "The Gram matrix of side `A`, exactly symmetric."
     n = A.X.shape[0];  out = np.empty((n, n)) if out is None else out
@@ -142,7 +149,7 @@ def _check_parameters(k):
     if not number(k.coef0): raise ValueError(f"coef0 must be a finite number; got {k.coef0!r}.")
     if not (number(k.shift) and k.shift >= 0): raise ValueError(f"shift must be a finite number that is not negative; got {k.shift!r}.")
 
-# %% ../nbs/01_kernels.ipynb #e3429e5d
+# %% ../nbs/01_kernels.ipynb #23207850
 def _points(k,     # kernel
             X,     # data
             name="X"):
@@ -154,6 +161,7 @@ def _points(k,     # kernel
         raise ValueError(f"A precomputed kernel needs one column per training example, {k.n_features}; {name} has shape {X.shape}.")
     raise ValueError(f"{name} has {X.shape[1]} features, but {k.n_features} are expected.")
 
+# %% ../nbs/01_kernels.ipynb #d7ba0d72
 _GAMMA = ("poly", "rbf", "sigmoid")    # the kernels that use it
 
 def _ready(k, X):
@@ -162,7 +170,7 @@ def _ready(k, X):
         raise ValueError(f'gamma="{k.gamma}" depends on the training data: call k = k.fit(X) first.')
     return _points(k, X)
 
-# %% ../nbs/01_kernels.ipynb #8035ae06
+# %% ../nbs/01_kernels.ipynb #3cfda951
 def _square(X):
     "`X`, if it has as many rows as columns."
     if X.shape[0] != X.shape[1]: raise ValueError(f"A precomputed kernel needs a square Gram matrix of the training data; got shape {X.shape}.")
@@ -173,6 +181,7 @@ def _given(k, X, Z): # precomputed: X is the block
     X = X.toarray() if issparse(X) else X
     return X + k.shift if k.shift else X
 
+# %% ../nbs/01_kernels.ipynb #51265392
 def _asked(k, X, Z): # a function of two data sets
     G = k.name(X, Z);  G = G.toarray() if issparse(G) else np.array(G, dtype=np.float64, order="C")
     if G.shape != (X.shape[0], Z.shape[0]):
@@ -180,7 +189,7 @@ def _asked(k, X, Z): # a function of two data sets
     G += k.shift
     return _finite(k, G)
 
-# %% ../nbs/01_kernels.ipynb #39622584
+# %% ../nbs/01_kernels.ipynb #efc22bc4
 @dataclass(frozen=True)
 class Kernel:
     "A kernel with scikit-learn's name and parameters: `k.fit(X)` settles `gamma`, `k(X, Z)` is a Gram block."
@@ -219,10 +228,10 @@ class Kernel:
         "The values k(x,x) of the rows of `X`, without the Gram matrix."
         X = _ready(self, X)
         if self.name == "precomputed": return _square(_given(self, X, None)).diagonal().copy()
-        if callable(self.name): return np.array([v for I in _panels(X.shape[0], 2**18) for v in _asked(self, X[I], X[I]).diagonal()])
+        if callable(self.name): return np.array([v for I in _panels(X.shape[0], 2**17) for v in _asked(self, X[I], X[I]).diagonal()])
         return _diag(self, row_norms(X, squared=True)/2)
 
-# %% ../nbs/01_kernels.ipynb #be967108
+# %% ../nbs/01_kernels.ipynb #a85b5b11
 def _least(G, δ):
     "The least eigenvalue of `G` if it is below -δ, else None."
     try: np.linalg.cholesky(G + δ*np.eye(len(G)))
@@ -230,6 +239,7 @@ def _least(G, δ):
         λ = np.linalg.eigvalsh(G)[0]
         return λ if λ < -δ else None
 
+# %% ../nbs/01_kernels.ipynb #7af9a10d
 def _negative_pair(G, δ):
     "The least eigenvalue of some principal 2×2 submatrix of `G` that is not semidefinite, or None."
     r = np.sqrt(G.diagonal().clip(0))
@@ -237,7 +247,7 @@ def _negative_pair(G, δ):
         bad = np.argwhere(np.abs(G[I]) > r[I, None]*r + δ)
         if len(bad): i, j = bad[0] + [I.start, 0];  return np.linalg.eigvalsh(G[np.ix_([i, j], [i, j])])[0]
 
-# %% ../nbs/01_kernels.ipynb #4f3884d6
+# %% ../nbs/01_kernels.ipynb #3d8f31c1
 def _check_symmetric(G, tol):
     "Refuse what is not square, finite and symmetric; the largest row sum of absolute values."
     if G.ndim != 2 or G.shape[0] != G.shape[1]: raise ValueError(f"A kernel matrix must be square; got shape {G.shape}.")
@@ -247,6 +257,7 @@ def _check_symmetric(G, tol):
     if skew > tol*norm: raise ValueError(f"The kernel matrix is not symmetric: G and its transpose differ by up to {skew:.3g}; if only rounding did it, use (G + G.T)/2.")
     return norm
 
+# %% ../nbs/01_kernels.ipynb #aab77ff0
 def check_psd(G,           # kernel matrix (n,n)
               tol=1e-8,    # share of the largest row sum of |G| by which an eigenvalue may be negative
               n_full=1000, # up to this many rows the check is complete, above it samples
@@ -256,9 +267,10 @@ def check_psd(G,           # kernel matrix (n,n)
     G = np.asarray(G, float);  n = len(G);  δ = tol*_check_symmetric(G, tol)
     if n <= n_full: λ = _least(G, δ)
     else:
-        draw = np.random.default_rng(0).choice
-        parts = (np.sort(draw(n, n_full, replace=False)) for _ in range(samples))
-        λ = next((λ for λ in (_negative_pair(G, δ), *(_least(G[np.ix_(I, I)], δ) for I in parts)) if λ is not None), None)
+        λ, draw = _negative_pair(G, δ), np.random.default_rng(0).choice
+        for _ in range(samples):
+            I = np.sort(draw(n, n_full, replace=False))
+            if λ is None: λ = _least(G[np.ix_(I, I)], δ)
     if λ is not None:
         raise ValueError(f"The kernel matrix is not positive semidefinite: it has an eigenvalue of {λ:.3g} or less, so the problem is not convex; use "
                          "linear, rbf or poly with coef0 >= 0, or set the negative eigenvalues of the matrix to zero.")
@@ -303,22 +315,24 @@ class _LRU:
         self.slots[rows] = s;  self.owner[s] = rows;  self.touch(s)
         return s
 
-# %% ../nbs/01_kernels.ipynb #f6b2f0ce
+# %% ../nbs/01_kernels.ipynb #62837a7f
 def _fill(k, A, idx, # kernel, side, rows of the Gram matrix to compute
           diag,      # its diagonal
           out,       # where they go
           at=None,   # into which rows of `out`, by default in order
          ):
     "Rows `idx` of the Gram matrix of side `A`, panel by panel."
-    for I in _panels(len(idx), out.shape[1]):
-        P, i = out[I] if at is None else np.empty((I.stop - I.start, out.shape[1])), idx[I]
+    panels = _panels(len(idx), out.shape[1])
+    work = np.empty((panels[0].stop, out.shape[1])) if at is not None and panels else None
+    for I in panels:
+        P, i = out[I] if at is None else work[:I.stop-I.start], idx[I]
         if callable(k.name): P[:] = _asked(k, A.X[i], A.X)
         elif k.name == "precomputed": np.add(A.X[i], k.shift, out=P)
         else: _values(k, _dot(A.X[i], A.T, P), A.h[i, None], A.h)
         P[np.arange(len(i)), i] = diag[i]
         if at is not None: out[at[I]] = P
 
-# %% ../nbs/01_kernels.ipynb #38705dc0
+# %% ../nbs/01_kernels.ipynb #e05def85
 def _indices(idx, n):
     "`idx` as an array of integers between 0 and n-1."
     idx = np.atleast_1d(np.asarray(idx))
@@ -328,17 +342,19 @@ def _indices(idx, n):
         raise IndexError(f"Rows are asked for by whole numbers from 0 to {n-1}, or by a mask of {n} booleans.")
     return idx.astype(np.intp, copy=False)
 
+# %% ../nbs/01_kernels.ipynb #bdcd9d89
 def _source(k, X):
     "What rows of the Gram matrix of the checked data `X` are computed from."
     if k.name == "precomputed": return _Side(_given(replace(k, shift=0.), _square(X), X), None, None)
     return _Side(X, None, None) if callable(k.name) else _sides(k, X)[0]
 
-# %% ../nbs/01_kernels.ipynb #5a015708
+# %% ../nbs/01_kernels.ipynb #5d10c47a
 def _capacity(cache_size, n):
     "How many rows of `n` numbers fit into `cache_size` MB, from 1 to n."
     if not (isinstance(cache_size, Real) and cache_size > 0): raise ValueError(f"cache_size must be a positive number of MB; got {cache_size!r}.")
     return max(1, int(min(n, cache_size*2**20 / (8*n))))
 
+# %% ../nbs/01_kernels.ipynb #e008ee73
 class KernelRows:
     "Rows of the Gram matrix of `X`, computed when asked for, kept while there is room."
     def __init__(self, k,        # kernel; fitted to `X` if it is not fitted yet
@@ -354,7 +370,10 @@ class KernelRows:
         if self._whole: self.slots[:] = np.arange(self.n)
         self.hits = self.misses = 0
 
-    hit_rate = property(lambda self: self.hits/max(1, self.hits + self.misses), doc="Share of the rows asked for that were there.")
+    @property
+    def hit_rate(self):
+        "Share of the rows asked for that were there."
+        return self.hits/max(1, self.hits + self.misses)
 
     def __repr__(self): return f"KernelRows(n={self.n}, room for {len(self.buffer)} rows, {self.hits} hits, {self.misses} misses)"
 
@@ -374,7 +393,14 @@ class KernelRows:
         if len(idx) <= len(self.buffer) or len(np.unique(idx)) <= len(self.buffer): return self.buffer[_load(self, idx)]
         return _pass_by(self, idx)
 
-# %% ../nbs/01_kernels.ipynb #6b0f0270
+# %% ../nbs/01_kernels.ipynb #f0354520
+@contextmanager
+def _or_empty(c): # a KernelRows
+    "Whatever interrupts what is done inside, a key or an error, leaves the cache empty rather than wrong."
+    try: yield
+    except BaseException: c._lru.clear();  raise
+
+# %% ../nbs/01_kernels.ipynb #a12c9cd9
 def _load(c, idx): # a KernelRows
     "Slots of the rows `idx`, after computing those that are absent."
     s, room = c.slots[idx], len(c.buffer);  new = np.unique(idx[s < 0]);  there = s[s >= 0]
@@ -383,27 +409,30 @@ def _load(c, idx): # a KernelRows
         there = np.unique(there)
     c.hits += len(idx) - len(new);  c.misses += len(new)
     if c._whole: return s
-    c._lru.touch(there)
-    if not len(new): return s
-    try:
-        s = c._lru.give(new);  straight = s[-1] - s[0] == len(s) - 1 and (np.diff(s) == 1).all()
-        if straight: _fill(c.k, c._side, new, c.diag, c.buffer[s[0]:s[-1]+1])
-        else: _fill(c.k, c._side, new, c.diag, c.buffer, at=s)
-    except BaseException: c._lru.clear();  raise
+    with _or_empty(c):
+        c._lru.touch(there)
+        if not len(new): return s
+        at = c._lru.give(new)
+        if (np.diff(at) == 1).all(): _fill(c.k, c._side, new, c.diag, c.buffer[at[0]:at[-1]+1])         # side by side: no copy
+        else: _fill(c.k, c._side, new, c.diag, c.buffer, at)
     return c.slots[idx]
 
+# %% ../nbs/01_kernels.ipynb #10cd56ba
 def _load_all(c):
     "Compute the whole matrix into the buffer."
     c._lru.clear();  c.misses += c.n
-    if c._side.h is not None: _gram(c.k, c._side, c.buffer)
-    else: _fill(c.k, c._side, np.arange(c.n), c.diag, c.buffer)
-    c.slots[:] = np.arange(c.n);  c._whole = True
+    with _or_empty(c):
+        if c._side.h is not None: _gram(c.k, c._side, c.buffer)
+        else: _fill(c.k, c._side, np.arange(c.n), c.diag, c.buffer)
+        c.slots[:] = np.arange(c.n);  c._whole = True
 
+# %% ../nbs/01_kernels.ipynb #b81df316
 def _pass_by(c, idx):
     "Rows `idx`, more than there is room for: those resident are copied, the others computed and not kept."
     s = c.slots[idx];  there = s >= 0;  at = np.flatnonzero(~there)
     new, first, back = np.unique(idx[at], return_index=True, return_inverse=True)
-    c.hits += len(idx) - len(new);  c.misses += len(new);  c._lru.touch(np.unique(s[there]))
+    c.hits += len(idx) - len(new);  c.misses += len(new)
+    with _or_empty(c): c._lru.touch(np.unique(s[there]))
     out = np.empty((len(idx), c.n));  out[there] = c.buffer[s[there]]
     _fill(c.k, c._side, new, c.diag, out, at=at[first])
     if len(at) > len(new): out[at] = out[at[first][back]]

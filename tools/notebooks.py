@@ -71,7 +71,12 @@ def run_one(fn, store):
     for c in new.cells:
         if not skipped(c): c.outputs = []
     os.chdir(fn.parent)
-    CaptureShell(fn, mpl_format='png').run_all(new, exc_stop=True, preproc=skipped)
+    try: CaptureShell(fn, mpl_format='png').run_all(new, exc_stop=True, preproc=skipped)
+    except Exception:
+        for i, c in enumerate(new.cells):
+            for o in c.get('outputs', []):
+                if o['output_type'] == 'error': sys.exit(f'cell {i}:\n{c.source}\n\n' + re.sub(r'\x1b\[[0-9;]*m', '', '\n'.join(o['traceback'])))
+        raise
     clean_nb(new)
     if store: write_nb(new, fn); return
     bad = [f'{name(fn)}, cell {i}: {d}' for i, (a, b) in enumerate(zip(old.cells, new.cells)) if (d := changed(a, b))]

@@ -18,7 +18,7 @@ def anchor(heading):
 def prose(src):
     "Markdown whose links start at the root of the repository."
     here = PAGE.relative_to(ROOT).as_posix()
-    def to(path, a): return anchor(a) if path == here else path + (a if not path.endswith('.ipynb') else '')      # GitHub shows a notebook without anchors
+    def to(path, a): return anchor(a) if path == here else path + a*(not path.endswith('.ipynb'))      # GitHub gives notebooks no anchors
     return relink(src, here, to).strip()
 
 def output(o):
@@ -43,4 +43,5 @@ def readme():
 if __name__ == '__main__':
     new = readme()
     if '--check' not in sys.argv: README.write_text(new, encoding='utf-8')
-    elif not README.exists() or README.read_text(encoding='utf-8') != new: sys.exit('README.md is not what nbs/index.ipynb says: run python tools/readme.py')
+    elif not README.exists() or README.read_text(encoding='utf-8') != new:
+        sys.exit('README.md is not what nbs/index.ipynb says: run python tools/readme.py')

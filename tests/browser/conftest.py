@@ -2,7 +2,8 @@
 import os, shutil
 import pytest
 
-FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+         '--disable-component-update', '--disable-sync']
 
 def pytest_ignore_collect(collection_path, config):
     return None if 'browser' in config.option.markexpr else True
@@ -26,7 +27,8 @@ class Watch:
     "What a page asks of other hosts, and what it complains about."
     def __init__(self, page, own):
         self.outside, self.errors = [], []
-        page.on('request', lambda r: self.outside.append(r.url) if r.url.startswith(('http', 'ws')) and not (own and r.url.partition('://')[2].startswith(own)) else None)
+        def foreign(url): return url.startswith(('http', 'ws')) and not (own and url.partition('://')[2].startswith(own))
+        page.on('request', lambda r: self.outside.append(r.url) if foreign(r.url) else None)
         page.on('pageerror', lambda e: self.errors.append(str(e)))
         page.on('console', lambda m: self.errors.append(m.text) if m.type == 'error' else None)
 

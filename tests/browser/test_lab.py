@@ -29,18 +29,20 @@ def environment(tmp, root):
         f = tmp/f'settings/@jupyterlab/{name}.jupyterlab-settings'
         f.parent.mkdir(parents=True, exist_ok=True); f.write_text(json.dumps(settings))
     own = {k: str(tmp/k.lower()) for k in ('JUPYTER_CONFIG_DIR', 'JUPYTER_DATA_DIR', 'JUPYTER_RUNTIME_DIR', 'IPYTHONDIR')}
+    if 'MCSVM_LIT_DATA' in os.environ: own['MCSVM_LIT_DATA'] = os.path.abspath(os.environ['MCSVM_LIT_DATA'])
     path = str(Path(sys.executable).parent) + os.pathsep + os.environ['PATH']
     return {**os.environ, **own, 'PATH': path, 'MCSVM_LIT_FIGURES': str(root/'figures'), 'PYTHONHASHSEED': '0'}
 
 @pytest.fixture(scope='session')
-def lab(tmp_path_factory):
+def lab(chromium, tmp_path_factory):      # no browser, no server
     "The address of a JupyterLab on a free port of this machine."
     pytest.importorskip('jupyterlab', reason='JupyterLab is not installed')
     tmp = tmp_path_factory.mktemp('lab'); root = copied(tmp_path_factory.mktemp('repository'))
     port = free_port(); log = (tmp/'log').open('w')
-    server = subprocess.Popen([sys.executable, '-m', 'jupyterlab', '--no-browser', '--allow-root', '--ip=127.0.0.1', f'--port={port}', '--port-retries=0',
-        '--IdentityProvider.token=', f'--ServerApp.root_dir={root}', '--LabApp.expose_app_in_browser=True', f'--LabApp.user_settings_dir={tmp}/settings',
-        f'--LabApp.workspaces_dir={tmp}/workspaces', '--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate'],
+    server = subprocess.Popen([sys.executable, '-m', 'jupyterlab', '--no-browser', '--allow-root', '--ip=127.0.0.1', f'--port={port}',
+        '--port-retries=0', '--IdentityProvider.token=', f'--ServerApp.root_dir={root}', f'--LabApp.user_settings_dir={tmp}/settings',
+        f'--LabApp.workspaces_dir={tmp}/workspaces', '--LabApp.expose_app_in_browser=True',
+        '--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate'],
         env=environment(tmp, root), stdout=log, stderr=log)
     try:
         for _ in range(300):
@@ -61,15 +63,18 @@ RUN = """async () => {
   await panel.revealed; await session.ready; await session.session.kernel.info;      // before that, "run all" would wait for ever
   await commands.execute('notebook:run-all-cells');
   const outputs = c => [...Array(c.outputs.length).keys()].map(i => c.outputs.get(i).toJSON());
-  return [...panel.content.model.cells].map((c, i) => [c, i]).filter(([c]) => c.type === 'code' && c.sharedModel.source.trim()).flatMap(([c, i]) =>
-    [...(c.executionCount === null ? [`cell ${i} did not run`] : []), ...outputs(c).filter(o => o.output_type === 'error').map(o => `cell ${i}: ${o.ename}: ${o.evalue}`)]);
+  return [...panel.content.model.cells].flatMap((c, i) => c.type !== 'code' || !c.sharedModel.source.trim() ? [] :
+    [...(c.executionCount === null ? [`cell ${i} did not run`] : []),
+     ...outputs(c).filter(o => o.output_type === 'error').map(o => `cell ${i}: ${o.ename}: ${o.evalue}`)]);
 }"""
 SHUT = "async () => { const p = window.jupyterapp.shell.currentWidget; await p.sessionContext.shutdown(); }"
 # TeX in red, or dollars that are still there once everything is set.
 BAD_TEX = """() => {
-  const red = [...document.querySelectorAll('mjx-merror, [data-mjx-error], mjx-mtext[style*="red"]')].map(e => e.getAttribute('data-mjx-error') || e.textContent);
+  const red = [...document.querySelectorAll('mjx-merror, [data-mjx-error], mjx-mtext[style*="red"]')]
+    .map(e => e.getAttribute('data-mjx-error') || e.textContent);
   const raw = [...document.querySelectorAll('.jp-MarkdownCell .jp-RenderedMarkdown :is(p, li, td, th, h1, h2, h3, h4)')].filter(e => {
-    const c = e.cloneNode(true); c.querySelectorAll('code, pre, mjx-container').forEach(x => x.remove()); return /\\$|\\\\begin\\{/.test(c.textContent) });
+    const c = e.cloneNode(true); c.querySelectorAll('code, pre, mjx-container').forEach(x => x.remove());
+    return /\\$|\\\\begin\\{/.test(c.textContent) });
   return red.concat(raw.map(e => e.textContent.slice(0, 80))) }"""
 
 def moved(page):

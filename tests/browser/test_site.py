@@ -28,16 +28,25 @@ def visit(page, file, query=''):
 
 # What MathJax did not take: left as text, or set in red.
 BAD_TEX = """() => [...document.querySelectorAll('.math')].filter(e => !e.querySelector('mjx-container')).map(e => e.textContent)
-  .concat([...document.querySelectorAll('[data-mjx-error], [fill="red"], [mathcolor="red"]')].map(e => e.getAttribute('data-mjx-error') || e.textContent))"""
+  .concat([...document.querySelectorAll('[data-mjx-error], [fill="red"], [mathcolor="red"]')]
+    .map(e => e.getAttribute('data-mjx-error') || e.textContent))"""
 BAD_PICTURES = "() => [...document.images].filter(i => !i.complete || !i.naturalWidth || !i.alt).map(i => i.src)"
 # What sticks out of the column of text, unless a box around it scrolls.
-TOO_WIDE = """() => { const scrolls = e => { for (; e && e.tagName !== 'ARTICLE'; e = e.parentElement) if (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX)) return true; return false };
-  const out = [...document.querySelectorAll('article *')].filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e)
-    && getComputedStyle(e).position !== 'absolute').map(e => e.tagName + ' ' + e.textContent.slice(0, 60));
+TOO_WIDE = """() => {
+  const scrolls = e => { for (; e && e.tagName !== 'ARTICLE'; e = e.parentElement)
+    if (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX)) return true;
+    return false };
+  const out = [...document.querySelectorAll('article *')]
+    .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 && getComputedStyle(e).position !== 'absolute' && !scrolls(e))
+    .map(e => e.tagName + ' ' + e.textContent.slice(0, 60));
   return document.body.scrollWidth > innerWidth ? ['the page itself', ...out] : out }"""
 # Contrast of the letters against what is behind them, as WCAG counts it.
-FAINT = """() => { const rgb = c => c.match(/[\\d.]+/g).map(Number), lum = c => [.2126, .7152, .0722].reduce((s, w, i) => { const v = c[i]/255; return s + w*(v <= .04045 ? v/12.92 : ((v+.055)/1.055)**2.4) }, 0);
-  const behind = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > .5) return c } return [255, 255, 255] };
+FAINT = """() => {
+  const rgb = c => c.match(/[\\d.]+/g).map(Number), linear = v => v <= .04045 ? v/12.92 : ((v + .055)/1.055)**2.4;
+  const lum = c => [.2126, .7152, .0722].reduce((s, w, i) => s + w*linear(c[i]/255), 0);
+  const behind = e => {
+    for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > .5) return c }
+    return [255, 255, 255] };
   const seen = {};
   for (const e of document.querySelectorAll('article :is(p, li, td, th, h1, h2, h3, summary, a, code, pre span, dt, figcaption)')) {
     if (!e.textContent.trim() || !e.checkVisibility()) continue;
