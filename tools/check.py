@@ -2,50 +2,43 @@
 import os, shutil, subprocess, sys, tempfile, time
 from filecmp import cmp
 from pathlib import Path
-from notebooks import ROOT, all_notebooks, run_all
+from notebooks import ROOT, all_notebooks, cleaned, export, run_all
 from lint import lint
 
-PACKAGE = ROOT/'mcsvm_lit'
+def run(*args, cwd):
+    "What a Python command has to complain about."
+    r = subprocess.run([sys.executable, *args], cwd=cwd, capture_output=True, text=True)
+    if r.returncode: yield r.stdout + r.stderr
 
-def export_into(folder):
-    "Export all notebooks into an empty package below `folder`, away from the tree; returns the package."
-    from nbdev.config import get_config
-    folder = Path(folder); package = folder/'mcsvm_lit'; package.mkdir()
-    shutil.copy(ROOT/'settings.ini', folder); shutil.copytree(ROOT/'nbs', folder/'nbs'); shutil.copy(PACKAGE/'__init__.py', package)
-    r = subprocess.run([sys.executable, '-c', 'from nbdev.export import nbdev_export; nbdev_export()'], cwd=folder, capture_output=True, text=True)
-    return package, r.stderr if r.returncode else ''
-
-def exported():
+# Every stage takes the root of the project and yields what is wrong.
+def exported(root=ROOT):
     "The package is what the notebooks export: nothing missing, nothing stale, no module without its notebook."
     with tempfile.TemporaryDirectory() as tmp:
-        fresh, error = export_into(tmp)
-        if error: yield error; return
-        new, old = ({f.name for f in p.glob('*.py')} for p in (fresh, PACKAGE))
-        yield from (f'mcsvm_lit/{f} has no notebook that exports it: delete it' for f in sorted(old - new))
-        yield from (f'mcsvm_lit/{f} is not exported: run nbdev_export' for f in sorted(new - old))
-        yield from (f'mcsvm_lit/{f} differs from what its notebook exports: run nbdev_export' for f in sorted(new & old) if not cmp(fresh/f, PACKAGE/f, shallow=False))
+        old, fresh = root/'mcsvm_lit', Path(tmp)/'mcsvm_lit'; fresh.mkdir()
+        shutil.copy(old/'__init__.py', fresh); shutil.copy(root/'settings.ini', tmp); shutil.copytree(root/'nbs', Path(tmp)/'nbs')
+        if error := export(tmp): yield error; return
+        was, now = ({f.name for f in p.glob('*.py')} for p in (old, fresh))
+        yield from (f'mcsvm_lit/{f} has no notebook that exports it: delete it' for f in sorted(was - now))
+        yield from (f'mcsvm_lit/{f} is not exported: run make export' for f in sorted(now - was))
+        yield from (f'mcsvm_lit/{f} differs from what its notebook exports: run make export' for f in sorted(was & now) if not cmp(fresh/f, old/f, shallow=False))
 
-def linted():
+def linted(root=ROOT):
     "Names that the exported modules use without importing them (their notebooks would not notice)."
-    r = subprocess.run([sys.executable, '-m', 'ruff', 'check', '--select', 'F', '--output-format', 'concise', '.'], cwd=ROOT, capture_output=True, text=True)
-    if r.returncode: yield r.stdout + r.stderr
+    return run('-m', 'ruff', 'check', '--select', 'F', '--output-format', 'concise', '.', cwd=root)
 
-def clean():
+def clean(root=ROOT):
     "`nbdev_clean` changes nothing: no execution counts, no stray metadata."
     from execnb.nbio import read_nb, nb2str
-    from nbdev.clean import clean_nb
-    for f in all_notebooks():
-        before = f.read_text(encoding='utf-8'); nb = read_nb(f); clean_nb(nb)
-        if nb2str(nb) != before: yield f'{f.relative_to(ROOT)} is not clean: run nbdev_clean'
+    for f in all_notebooks(root):
+        if nb2str(cleaned(read_nb(f), root)) != f.read_text(encoding='utf-8'): yield f'{f.relative_to(root)} is not clean: run nbdev_clean'
 
-def styled(): yield from lint(all_notebooks())
-def front_page():
-    r = subprocess.run([sys.executable, ROOT/'tools/readme.py', '--check'], capture_output=True, text=True)
-    if r.returncode: yield r.stdout + r.stderr
-def compiled():
+def styled(root=ROOT): return lint(all_notebooks(root), root)
+def front_page(root=ROOT): return run('tools/readme.py', '--check', cwd=root)
+def compiled(root=ROOT):
     from mcsvm_lit.compiled import compile_all
     compile_all(verbose=False); return ()
-def notebooks_run(): return [f'--- {nb}\n{out}' for nb, out in run_all(all_notebooks())]
+def notebooks_run(root=ROOT): return [f'--- {nb}\n{out}' for nb, out in run_all(all_notebooks(root))]
+def tested(root=ROOT): return subprocess.run([sys.executable, '-m', 'pytest', '-q'], cwd=root).returncode      # 5 when it collects nothing: a failure too
 
 STAGES = [(exported, 'the package is what the notebooks export'), (linted, 'ruff finds no undefined or unused name'), (clean, 'notebooks are clean'),
           (styled, 'notebooks keep the house style'), (front_page, 'README.md is the front page'), (compiled, 'inner loops compile'),
@@ -58,6 +51,6 @@ def main():
         print(f'{"FAILED" if bad else "ok":>6}  {what} ({time.time()-t:.0f} s)', flush=True)
         if bad: print(*bad, sep='\n'); return 1
     print('        pytest over the installed package:', flush=True)
-    return subprocess.run([sys.executable, '-m', 'pytest', '-q']).returncode      # 5 when it collects nothing: a failure too
+    return tested()
 
 if __name__ == '__main__': sys.exit(main())

@@ -58,9 +58,10 @@ def lint_shape(cells):
     first = text(cells[0].source) if cells else ''
     if not re.match(r'# \S.*\n\n> \S', first): yield 'does not open with a title and, after an empty line, one sentence marked by >'
 
-def lint(nbs):
+def lint(nbs, root=ROOT):
+    "What is wrong with these notebooks; links are followed into all notebooks below `root`."
     from execnb.nbio import read_nb
-    books = {f.resolve(): read_nb(f).cells for f in all_notebooks()}
+    books = {f.resolve(): read_nb(f).cells for f in all_notebooks(root)}
     markdown = {f: [text(c.source) for c in cells if c.cell_type == 'markdown'] for f, cells in books.items()}
     for fn in map(Path.resolve, nbs):
         for bad in lint_shape(books[fn]): yield f'{name(fn)}: {bad}'

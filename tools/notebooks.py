@@ -2,6 +2,7 @@
 
     python tools/notebooks.py                 run all; fail on an error or on an output that has changed
     python tools/notebooks.py --store [NB …]  run, and write the outputs into the notebooks
+    python tools/notebooks.py --export        run nothing: write the package that the notebooks export
 """
 import argparse, base64, io, os, re, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,10 +10,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = 'MCSVM_LIT_FIGURES'      # where `figures.save` writes; a check writes beside the tree, never into it
+EMBEDDED = re.compile(r'(?<=data:image/png;base64,)[\w+/=\s]+')
 NUMBER = re.compile(r'[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?')
 
-def all_notebooks(): return sorted(f for f in (ROOT/'nbs').rglob('*.ipynb') if '.ipynb_checkpoints' not in f.parts)
-def name(f): return Path(f).resolve().relative_to(ROOT/'nbs').as_posix()
+def all_notebooks(root=ROOT): return sorted(f for f in (root/'nbs').rglob('*.ipynb') if '.ipynb_checkpoints' not in f.parts)
+def home(f): return next(d for d in Path(f).resolve().parents if d.name == 'nbs')      # the folder `nbs` that a notebook lives in
+def name(f): return Path(f).resolve().relative_to(home(f)).as_posix()
 def text(s): return s if isinstance(s, str) else ''.join(s)
 
 # -- what counts as the same output ---------------------------------------------------------------
@@ -23,13 +26,18 @@ def same_text(a, b, rtol=1e-3, atol=1e-9):
     return all(abs(x-y) <= atol + rtol*max(abs(x), abs(y))
                for x, y in ((float(p), float(q)) for p, q in zip(NUMBER.findall(a), NUMBER.findall(b))))
 
-def same_png(a, b, tol=2.):
-    "Pictures of one size whose pixels differ by less than `tol` of 255 on average."
+def same_png(a, b, tol=16):
+    "Pictures of one size that look alike: no square of 8 by 8 pixels differs by more than `tol` of 255 on average."
     if a == b: return True
     import numpy as np
     from PIL import Image
-    A, B = (np.asarray(Image.open(io.BytesIO(base64.b64decode(x))).convert('RGB'), float) for x in (a, b))
-    return A.shape == B.shape and abs(A-B).mean() <= tol
+    A, B = (Image.open(io.BytesIO(base64.b64decode(x))).convert('RGBA') for x in (a, b))
+    return A.size == B.size and abs(np.subtract(*(np.asarray(p.reduce(8), int) for p in (A, B)))).max() <= tol
+
+def same(a, b, **tols):
+    "As `same_text`, but the pictures embedded in HTML or SVG are compared as pictures."
+    A, B = EMBEDDED.findall(a), EMBEDDED.findall(b)
+    return len(A) == len(B) and all(map(same_png, A, B)) and same_text(EMBEDDED.sub('', a), EMBEDDED.sub('', b), **tols)
 
 def parts(cell):
     "The outputs of a cell as `[(mime type, text)]`, streams joined."
@@ -46,26 +54,33 @@ def changed(old, new):
     a, b = parts(old), parts(new)
     if [k for k, _ in a] != [k for k, _ in b]: return f'stored {[k for k, _ in a]}, now {[k for k, _ in b]}'
     for (k, x), (_, y) in zip(a, b):
-        if not (same_png(x, y) if k == 'image/png' else same_text(x, y)):
+        if not (same_png(x, y) if k == 'image/png' else same(x, y)):
             return k if k == 'image/png' else f'{k}: stored {x[:200]!r}, now {y[:200]!r}'
 
-def changed_figures(written):
-    "Files below `written` that differ from their namesakes in `figures/`."
+def changed_figures(written, figures=ROOT/'figures'):
+    "What is wrong with the files below `written` that are not as their namesakes in `figures`."
     for f in sorted(p for p in Path(written).rglob('*') if p.is_file()):
-        old = ROOT/'figures'/f.relative_to(written)
-        if not old.exists(): yield f'figures/{f.relative_to(written)} is made by this notebook but not in the tree'
+        old = Path(figures)/f.relative_to(written); what = f'figures/{f.relative_to(written).as_posix()}'
+        if not old.exists(): yield f'{what} is made by this notebook but not in the tree'
         elif f.suffix == '.png':
-            if not same_png(base64.b64encode(f.read_bytes()), base64.b64encode(old.read_bytes())): yield f'figures/{f.relative_to(written)} has changed'
-        elif not same_text(old.read_text(), f.read_text(), rtol=5e-3, atol=.02): yield f'figures/{f.relative_to(written)} has changed'
+            if not same_png(*(base64.b64encode(p.read_bytes()) for p in (old, f))): yield f'{what} has changed'
+        elif not same(*(p.read_text(encoding='utf-8') for p in (old, f)), rtol=5e-3, atol=.02): yield f'{what} has changed'
 
 # -- one notebook, in this process ------------------------------------------------------------------
 def skipped(cell):
     return cell.cell_type != 'code' or 'nbdev_export(' in cell.source or bool(re.search(r'^\s*#\|\s*eval:\s*false', cell.source, re.M | re.I))
 
+def cleaned(nb, root=ROOT):
+    "The notebook, after what `nbdev_clean` does to it by the settings of the project."
+    from nbdev.clean import clean_nb
+    from nbdev.config import get_config
+    cfg = get_config(path=root)
+    clean_nb(nb, cfg.clear_all, cfg.allowed_metadata_keys.split(), cfg.allowed_cell_metadata_keys.split(), cfg.clean_ids)
+    return nb
+
 def run_one(fn, store):
     from execnb.nbio import read_nb, write_nb
     from execnb.shell import CaptureShell
-    from nbdev.clean import clean_nb
     os.environ['IN_TEST'] = '1'
     fn = Path(fn).resolve(); old, new = read_nb(fn), read_nb(fn)
     for c in new.cells:
@@ -77,17 +92,17 @@ def run_one(fn, store):
             for o in c.get('outputs', []):
                 if o['output_type'] == 'error': sys.exit(f'cell {i}:\n{c.source}\n\n' + re.sub(r'\x1b\[[0-9;]*m', '', '\n'.join(o['traceback'])))
         raise
-    clean_nb(new)
+    cleaned(new, home(fn).parent)
     if store: write_nb(new, fn); return
     bad = [f'{name(fn)}, cell {i}: {d}' for i, (a, b) in enumerate(zip(old.cells, new.cells)) if (d := changed(a, b))]
-    bad += [f'{name(fn)}: {d}' for d in changed_figures(os.environ[FIGURES])]
+    bad += [f'{name(fn)}: {d}' for d in changed_figures(os.environ[FIGURES], home(fn).parent/'figures')]
     if bad: sys.exit('\n'.join(bad))
 
 # -- all of them, both cores busy -------------------------------------------------------------------
 def start(fn, store):
     with tempfile.TemporaryDirectory() as tmp:
         env = dict(os.environ, MPLBACKEND='agg', PYTHONHASHSEED='0', OMP_NUM_THREADS='1', OPENBLAS_NUM_THREADS='1')
-        env[FIGURES] = str(ROOT/'figures' if store else tmp)
+        env[FIGURES] = str(home(fn).parent/'figures' if store else tmp)
         t = time.time()
         r = subprocess.run([sys.executable, __file__, '--one', str(fn)] + ['--store']*store, env=env, capture_output=True, text=True)
         return fn, r.returncode, r.stdout + r.stderr, time.time() - t
@@ -101,14 +116,23 @@ def run_all(nbs, store=False, jobs=os.cpu_count()):
             if code: failed.append((name(fn), out))
     return failed
 
+# -- notebooks -> package ---------------------------------------------------------------------------
+def export(root=ROOT):
+    "Write the package that the notebooks below `root` export; returns what went wrong, or nothing."
+    r = subprocess.run([sys.executable, '-c', 'from nbdev.doclinks import nbdev_export; nbdev_export()'], cwd=root, capture_output=True, text=True,
+                       env={k: v for k, v in os.environ.items() if k != 'IN_TEST'})      # nbdev exports nothing while that is set
+    return r.stdout + r.stderr if r.returncode else ''
+
 if __name__ == '__main__':
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--store', action='store_true', help='write the outputs into the notebooks')
+    p.add_argument('--export', action='store_true', help='run nothing: write the package that the notebooks export')
     p.add_argument('--one', action='store_true', help=argparse.SUPPRESS)
     p.add_argument('--jobs', type=int, default=os.cpu_count())
     p.add_argument('notebooks', nargs='*', type=Path)
     a = p.parse_args()
-    if a.one: run_one(a.notebooks[0], a.store)
+    if a.export: sys.exit(export() or 0)
+    elif a.one: run_one(a.notebooks[0], a.store)
     else:
         failed = run_all(a.notebooks or all_notebooks(), a.store, a.jobs)
         for nb, out in failed: print(f'\n--- {nb}\n{out}', file=sys.stderr)
