@@ -25,7 +25,7 @@ def reduced(G, # row p of G (K,)
     if a > 0: return project_simplex(η + G/a)
     return one_hot(G.argmax(), len(G))              # (11.1) is linear: a corner
 
-# %% ../nbs/11_cs_paper.ipynb #d6e6ec70
+# %% ../nbs/11_cs_paper.ipynb #bc7780aa
 class Descent:
     "η and G = F - e_y, changed one example at a time, and what that has cost."
     def __init__(self, rows, # `KernelRows`
@@ -59,7 +59,7 @@ class Descent:
     @property
     def gap(self): return float(cs_gaps(self.G, self.η, self.c).sum())
     @property
-    def relative_gap(self): return relative_gap(self.dual + self.gap, self.dual, float(self.c.sum()))
+    def relative_gap(self): return relative_gap(self.dual + self.gap, self.dual)
 
 # %% ../nbs/11_cs_paper.ipynb #a4e967dc
 def cyclic(s, ε=0., cooling=None):
@@ -141,7 +141,7 @@ def _labels(y, β):
     if len(np.unique(y)) < 2: raise ValueError('The machine needs examples of at least two classes.')
     return y
 
-# %% ../nbs/11_cs_paper.ipynb #1b7ce03e
+# %% ../nbs/11_cs_paper.ipynb #82475932
 def figure5(Kxx, y, β, # kernel matrix (n, n), class indices, regularisation
             tol=1e-3, # stop at this relative duality gap,
             ε=0., # or as soon as every ψ is below this (the paper's rule)
@@ -154,7 +154,7 @@ def figure5(Kxx, y, β, # kernel matrix (n, n), class indices, regularisation
     Y = one_hot(y, int(y.max()) + 1);  η = Y.copy();  G = -Y;  dual = 0.
     for step in range(max_iter + 1):
         ψ, gap = psi(G, η), cs_gaps(G, η, c).sum();  p = ψ.argmax()
-        if relative_gap(dual + gap, dual, c.sum()) <= tol or ψ[p] < ε: break
+        if relative_gap(dual + gap, dual) <= tol or ψ[p] < ε: break
         new = reduced(G[p], η[p], a[p]);  δ = new - η[p]
         dual += c[p]*(G[p]@δ - a[p]*(δ@δ)/2)
         G -= np.outer(Kxx[p], c[p]*δ);  η[p] = new

@@ -62,7 +62,8 @@ def test_one_version():
     "Bump it in settings.ini, export, and install again: `make export` and `pip install -e .`"
     assert mcsvm_lit.__version__ == VERSION
     assert version('mcsvm_lit') == VERSION
-    assert re.search(rf'^## {re.escape(VERSION)}\b', (ROOT/'CHANGELOG.md').read_text(encoding='utf-8'), re.M)
+    for file, line in ('CHANGELOG.md', rf'## {re.escape(VERSION)}\b'), ('CITATION.cff', rf'version: {re.escape(VERSION)}$'):
+        assert re.search('^' + line, (ROOT/file).read_text(encoding='utf-8'), re.M), file
 
 # -- the wheel --------------------------------------------------------------------------------------
 @pytest.fixture(scope='module')
