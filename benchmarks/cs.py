@@ -84,6 +84,7 @@ def by_kernlab(csv, gamma, C, tol, y): # -> Timed by R's own clock: the call of 
     with tempfile.TemporaryDirectory() as tmp:
         r = subprocess.run(['Rscript', HERE/'spoc.R', csv, repr(gamma), str(C), str(tol), f'{tmp}/a.csv'], capture_output=True, text=True, check=True)
         τ = np.loadtxt(f'{tmp}/a.csv', delimiter=',')/C
+    lost = (τ != 0) & (abs(τ) < 1e-300); τ[lost] = 0; τ[lost] = -τ.sum(1)[lost.any(1)]     # kernlab 0.9-32 leaves one entry unset; rows sum to zero
     return Timed(float(r.stdout), one_hot(y, τ.shape[1]) - project_cs(τ, y))         # to the last digit on the simplices
 
 def warm_up():
@@ -110,7 +111,7 @@ def cs_rbf(repeat):
                 best = values(Kxx, by_descend(Kxx, y, C, 1e-8), y, C)[1]
                 fit = lambda tol: lambda: distributions(CrammerSingerSVC(C=C, tol=tol).fit(X, y), len(y))
                 runs = {'ours, fit, gap 1e-3': fit(1e-3), 'ours, fit, gap 1e-6': fit(1e-6), 'SVC, one-versus-one, fit': lambda: SVC(C=C).fit(X, y) and None}
-                if not why: runs |= {f'kernlab spoc-svc, tol {tol}': (lambda tol: lambda: by_kernlab(csv, γ, C, tol, y))(tol) for tol in ('1e-3', '1e-6')}
+                if not why: runs |= {f'kernlab spoc-svc, tol {tol}': (lambda tol: lambda: by_kernlab(csv, γ, C, tol, y))(tol) for tol in ('1e-3', '1e-6')[:1 + (name == 'digits')]}
                 runs |= {'ours, K given, gap 1e-3': lambda: by_descend(Kxx, y, C, 1e-3), 'ours, K given, ψ < 1e-3': lambda: by_descend_to_ψ(Kxx, y, C),
                          'figure 5 compiled, K given, ψ < 1e-3': lambda: by_figure5(Kxx, y, C)}
                 seen = side_by_side(repeat, **runs); t = {k: s.seconds for k, s in seen.items()}

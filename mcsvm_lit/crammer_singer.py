@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['PARAMETERS', 'Questions', 'CrammerSingerSVC']
 
-# %% ../nbs/14_crammer_singer.ipynb #4865fdfa
+# %% ../nbs/14_crammer_singer.ipynb #c6632856
 import numbers
 from dataclasses import replace
 import numpy as np
@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
-from .cs_kernel import solve_kernel
+from .cs_kernel import coefficients, solve_kernel
 from .cs_linear import solve_linear
 from .cs_problem import one_hot, score_radius, slacks
 from .estimators import KernelClassifier, kernel_scores, warn_unconverged
@@ -84,10 +84,10 @@ def _refuse_indefinite(k, X, most=1000):
     i = np.arange(X.shape[0]) if X.shape[0] <= most else np.sort(np.random.default_rng(0).permutation(X.shape[0])[:most])
     check_psd(X[np.ix_(i, i)] if k.name == 'precomputed' else k(X[i]))
 
-# %% ../nbs/14_crammer_singer.ipynb #4a10273f
+# %% ../nbs/14_crammer_singer.ipynb #1ae675b3
 def _keep(m, X, y, c, s): # machine, data, class indices, weights, solution -> the machine
     "Set the fitted attributes."
-    α = c[:, None]*(one_hot(y, len(m.classes_)) - s.η); own = s.η[np.arange(len(y)), y]
+    α = coefficients(s.η, y, c); own = s.η[np.arange(len(y)), y]
     m.support_ = np.flatnonzero((own < 1) & (c > 0)); m.label_distribution_, m.dual_coef_ = s.η[m.support_], α[m.support_]
     m.support_vectors_ = None if m.kernel == 'precomputed' else X[m.support_]
     m.intercept_ = float(m.fit_intercept)*m.dual_coef_.sum(0)

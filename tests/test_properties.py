@@ -3,6 +3,7 @@ import numpy as np
 from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from mcsvm_lit.boxqp import boxqp
 from mcsvm_lit.cs_kernel import solve_kernel
@@ -78,6 +79,9 @@ def test_boxqp_is_feasible_and_certified(program):
     assert c.converged, c
     assert_allclose(c.primal, value(s.x), rtol=1e-9, atol=1e-12*size)
     assert c.dual <= value(z) + 1e-9*size                                  # the bound holds at the point that we know to be feasible
+    g = Q@s.x + q                                                          # nothing feasible lies downhill: a linear program that shares no code
+    lowest = linprog(g, A_eq=None if a is None else a[None], b_eq=None if a is None else [b], bounds=np.c_[lo, hi]).fun
+    assert g@s.x - lowest <= 1e-6*size
 
 @settings(max_examples=50)
 @given(programs())

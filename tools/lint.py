@@ -4,7 +4,7 @@
 """
 import re, sys
 from pathlib import Path
-from notebooks import ROOT, all_notebooks, name, text
+from notebooks import ROOT, all_notebooks, name, parts, text
 
 CODE = re.compile(r'^```.*?^```|`[^`\n]*`', re.M | re.S)
 MATH = re.compile(r'\$\$(.*?)\$\$', re.S)
@@ -58,13 +58,23 @@ def lint_shape(cells):
     first = text(cells[0].source) if cells else ''
     if not re.match(r'# \S.*\n\n> \S', first): yield 'does not open with a title and, after an empty line, one sentence marked by >'
 
+# -- outputs --------------------------------------------------------------------------------------
+MACHINE = re.compile(r'(?<![\w./+])(?:/(?:home|root|tmp|usr|var|opt|Users)/|[A-Z]:\\)[^\s"\'<]+|\b0x[0-9a-f]{6,}')
+
+def lint_outputs(cells):
+    "What stored outputs must not show: messages left over, paths and addresses of the machine that ran them."
+    for i, c in enumerate(cells):
+        for kind, s in parts(c):
+            if kind == 'stderr': yield f'cell {i} stores a warning or another message: {s[:80]!r}'
+            elif kind != 'image/png': yield from (f'cell {i} shows a path or an address: {m[0]}' for m in MACHINE.finditer(s))
+
 def lint(nbs, root=ROOT):
     "What is wrong with these notebooks; links are followed into all notebooks below `root`."
     from execnb.nbio import read_nb
     books = {f.resolve(): read_nb(f).cells for f in all_notebooks(root)}
     markdown = {f: [text(c.source) for c in cells if c.cell_type == 'markdown'] for f, cells in books.items()}
     for fn in map(Path.resolve, nbs):
-        for bad in lint_shape(books[fn]): yield f'{name(fn)}: {bad}'
+        for bad in [*lint_shape(books[fn]), *lint_outputs(books[fn])]: yield f'{name(fn)}: {bad}'
         for s in markdown[fn]:
             for bad in [*lint_markdown(s), *lint_links(fn, s, markdown)]: yield f'{name(fn)}: {bad}'
 
