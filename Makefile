@@ -25,13 +25,13 @@ help:
 	@$(PYTHON) -m venv --clear .venv || { echo 'Python cannot make virtual environments here: install its venv module (Debian: python3-venv).'; exit 1; }
 	@touch $@
 
-# $(call install,extras): pinned versions; build tools come from the same constraints, so nothing is built with others
+# $(call install,extras): pinned versions. Build tools and numpy come first and from the same constraints, so that nothing is built with others.
 install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(1)]'
 
 .venv/.ready: .venv/.made constraints.txt pyproject.toml
 	@echo 'Installing the pinned packages into .venv (some minutes, once)'
-	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools wheel
-	@$(call install,dev$(,)docs)
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools wheel numpy
+	@$(call install,dev$(,)docs) || { echo 'If ecos failed to build: it has no wheel for Python 3.13 and needs a C compiler there; Python 3.11 and 3.12 need none.'; exit 1; }
 	@$(PY) -m pip check
 	@echo 'Compiling inner loops (once)'
 	@$(PY) -c 'import matplotlib.font_manager' && $(PY) -m mcsvm_lit.compiled
