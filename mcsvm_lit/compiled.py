@@ -100,7 +100,7 @@ def _announce(numba):
         def on_end(self, ev): pass
     event.register('numba:compile', First())
 
-# %% ../nbs/03_compiled.ipynb #026a4641
+# %% ../nbs/03_compiled.ipynb #b6e05812
 def compile_all(verbose=True): # returns how many kernels there are
     "Compile every kernel of the package for the types named in its decorator."
     from numba.core.sigutils import normalize_signature
@@ -108,9 +108,9 @@ def compile_all(verbose=True): # returns how many kernels there are
     for m in pkgutil.iter_modules(mcsvm_lit.__path__): importlib.import_module(f'mcsvm_lit.{m.name}')
     ours = [k for k in sys.modules['mcsvm_lit.compiled'].registry if k.__module__.startswith('mcsvm_lit.')]
     for i, k in enumerate(ours, 1):
-        if verbose: print(f'\rcompiling {i} of {len(ours)}: {k.__qualname__:40}', end='', file=sys.stderr, flush=True)
+        if verbose and sys.stderr.isatty(): print(f'compiling {i} of {len(ours)}: {k.__qualname__:40}', end='\r', file=sys.stderr, flush=True)
         for s in k.signatures: k.compiled().compile(normalize_signature(f'({s},)')[0])
-    if verbose: print(f'\r{len(ours)} kernels are compiled, in {cache_folder()}{"":40}', file=sys.stderr)
+    if verbose: print(f'{len(ours)} kernels are compiled, in {cache_folder()}{"":40}', file=sys.stderr)
     return len(ours)
 
 # %% ../nbs/03_compiled.ipynb #fbfaf4e6
