@@ -1,7 +1,6 @@
 """Timing side by side: a registry of benchmarks, CPU seconds, medians, tables in Markdown."""
-import gc, os, re, resource, statistics, time, warnings
+import gc, re, resource, statistics, time, warnings
 from collections import namedtuple
-from functools import wraps
 from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
