@@ -104,7 +104,7 @@ def leap(Kxx, y, c, G, η, η0, T, least): # least: the gain that is worth it ->
     η[:] = new; G += s*ΔF
     return s
 
-# %% ../nbs/12_cs_kernel.ipynb #3f4d8f1b
+# %% ../nbs/12_cs_kernel.ipynb #3e025e4d
 def descend(Kxx, A, y, c, G, η, target, max_steps, # target: function of P
             tell=lambda P, gap, steps: None): # -> (P, gap, steps)
     "Greedy batches and leaps on one kernel matrix; changes G and η in place."
@@ -113,7 +113,7 @@ def descend(Kxx, A, y, c, G, η, target, max_steps, # target: function of P
         P, gap = scan(G, η, c, y, ψ, g); tell(P, gap, steps)
         if gap <= target(P) or steps >= max_steps: return P, gap, steps
         least = ψ.max()/2; worst = np.flatnonzero(ψ >= least)
-        todo = np.r_[g.argmax(), worst[np.argsort(-ψ[worst], kind='stable')]]
+        todo = np.append(g.argmax(), worst[np.argsort(-ψ[worst], kind='stable')])
         taken = batch(todo, 1, Kxx, A, y, c, G, η, least)
         if not taken: return P, gap, steps              # rounding: no step changes anything any more
         steps += taken
@@ -169,9 +169,10 @@ class KernelSolution:
         "The coefficients of the kernel expansion."
         return coefficients(self.η, y, c)
 
-# %% ../nbs/12_cs_kernel.ipynb #54749b15
+# %% ../nbs/12_cs_kernel.ipynb #383355a1
 def teller(tol, verbose): # -> (function of P, gap, steps; what closes the bar)
     "A progress bar that fills as the logarithm of the gap falls to its tolerance."
+    if not verbose: return lambda P, gap, steps: None, lambda: None
     bar, start = progress(total=100, verbose=verbose, desc='relative gap', bar_format='{desc} {bar} {elapsed}'), []
     def tell(P, gap, steps):
         rel = max(gap/P if P > 0 else 0., 1e-300); start or start.append(max(rel, tol*1.1))
@@ -202,11 +203,12 @@ def solve_kernel(k, # a fitted Kernel
     F, drift = _fresh_scores(rows, k, X, coefficients(η.T, y, c), G.T + Y)
     return KernelSolution(np.ascontiguousarray(η.T), F, cs_certificate(F, η.T, y, c, steps, tol, drift))
 
-# %% ../nbs/12_cs_kernel.ipynb #c7574b3c
+# %% ../nbs/12_cs_kernel.ipynb #636ea0ce
 def _add(rows, k, X, G, α): # G += K α, over the examples that count
     S = np.flatnonzero((α != 0).any(1))
-    if rows: G += (rows.full[:, S] @ α[S]).T
-    else: add_scores(k, X, G, S, α[S])
+    if rows is None: add_scores(k, X, G, S, α[S])
+    elif len(S) > len(α)/8: G += α.T @ rows.full        # no copy of the rows that count, where they are many
+    else: G += α[S].T @ rows.full[S]
 
 # %% ../nbs/12_cs_kernel.ipynb #39f66719
 def _fresh_scores(rows, k, X, α, F): # -> (F, drift)
