@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['CrammerSingerSVC']
 
-# %% ../nbs/14_crammer_singer.ipynb #c6632856
+# %% ../nbs/14_crammer_singer.ipynb #7397fd35
 import numbers
 from dataclasses import replace
 import numpy as np
@@ -13,9 +13,9 @@ from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
-from .cs_kernel import coefficients, solve_kernel
+from .cs_kernel import KernelSolution, coefficients, solve_kernel
 from .cs_linear import solve_linear
-from .cs_problem import one_hot, score_radius, slacks
+from .cs_problem import cs_certificate, one_hot, score_radius, slacks
 from .estimators import KernelClassifier, kernel_scores, warn_unconverged
 from .kernels import check_psd
 
@@ -72,18 +72,31 @@ def _start(m, y, before): # machine, class indices, classes of the last fit -> �
     η[same] = m.label_distribution_[np.searchsorted(m.support_, same)]
     return η
 
-# %% ../nbs/14_crammer_singer.ipynb #d112a1d0
+# %% ../nbs/14_crammer_singer.ipynb #4d1eedef
 def _solve(m, X, y, c, η0): # machine, data, class indices, weights, distributions to start from
     "The solution by the solver that suits the kernel."
     K, n = len(m.classes_), len(y)
     if m.kernel == 'linear': return solve_linear(X, y, c, K, tol=m.tol, max_iter=m.max_iter, η0=η0, bias=float(m.fit_intercept), verbose=m.verbose)
     if not m.kernel_.psd: _refuse_indefinite(m.kernel_, X)
-    return solve_kernel(replace(m.kernel_, shift=float(m.fit_intercept)), X, y, c, K, m.tol, m.max_iter*n, m.cache_size, η0, m.verbose)
+    k = replace(m.kernel_, shift=float(m.fit_intercept)); small = n <= 3000
+    s = solve_kernel(k, X, y, c, K, m.tol, (min(m.max_iter, 100) if small else m.max_iter)*n, m.cache_size, η0, m.verbose)
+    if s.certificate.converged or not small or m.max_iter <= 100: return s
+    t = _by_factor(m, k, X, y, c, K, s)
+    return t if t.certificate.converged else solve_kernel(k, X, y, c, K, m.tol, m.max_iter*n, m.cache_size, min(s, t, key=lambda s: s.certificate.gap).η, m.verbose)
 
+# %% ../nbs/14_crammer_singer.ipynb #adc58dc6
 def _refuse_indefinite(k, X, most=1000):
     "Check the kernel matrix, or that of some rows of it where it is large."
     i = np.arange(X.shape[0]) if X.shape[0] <= most else np.sort(np.random.default_rng(0).permutation(X.shape[0])[:most])
     check_psd(X[np.ix_(i, i)] if k.name == 'precomputed' else k(X[i]))
+
+# %% ../nbs/14_crammer_singer.ipynb #30b2a9ae
+def _by_factor(m, k, X, y, c, K, s): # s: the solution so far
+    "Go on with the linear solver on a factor of the kernel matrix, (14.2)."
+    G = k(X); λ, U = np.linalg.eigh(G); keep = λ > 1e-14*λ[-1]
+    t = solve_linear(np.ascontiguousarray(U[:, keep]*np.sqrt(λ[keep])), y, c, K, m.tol/2, m.max_iter, s.η, verbose=m.verbose, patience=0.)
+    F = G @ coefficients(t.η, y, c)
+    return KernelSolution(t.η, F, cs_certificate(F, t.η, y, c, s.certificate.n_iter + t.n_iter*len(y), m.tol))
 
 # %% ../nbs/14_crammer_singer.ipynb #1ae675b3
 def _keep(m, X, y, c, s): # machine, data, class indices, weights, solution -> the machine

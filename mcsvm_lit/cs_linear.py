@@ -20,12 +20,13 @@ from .cs_kernel import coefficients, teller
 from .cs_problem import one_hot
 from .simplex import project_row
 
-# %% ../nbs/13_cs_linear.ipynb #ec1b700e
+# %% ../nbs/13_cs_linear.ipynb #6a404ce7
 class Rows:
     "The data as the solver reads them: dense or CSR, with the bias as a last column that is never written out."
     def __init__(self, X, bias=0.):
         self.csr, self.bias = sparse.issparse(X), float(bias)
         self.X = sparse.csr_matrix(X, dtype=float) if self.csr else np.ascontiguousarray(X, dtype=float)
+        if self.csr and not self.X.has_canonical_format: self.X = self.X.copy(); self.X.sum_duplicates()
         self.n, self.d = X.shape; self.width = self.d + (bias != 0)
         self.work = self.X.nnz/max(self.n, 1) if self.csr else self.d         # features read per example
 
@@ -135,10 +136,11 @@ def sweep(rows, y, c, A, M, η, classes, size, order): # changes M and η -> Σ 
     X = rows.X; ints = (X.indices, X.indptr) if X.indptr.dtype == np.int32 else (X.indices.astype(np.int64), X.indptr)
     return sweep_csr(X.data, *ints, rows.bias, y, c, A, M.T, η, classes, size, order)
 
-# %% ../nbs/13_cs_linear.ipynb #f233ad17
+# %% ../nbs/13_cs_linear.ipynb #a1ca1dfb
 State = namedtuple('State', 'η M F P gap passes')
 LARGEST = 3000      # the largest system that is solved by factorisation
 
+# %% ../nbs/13_cs_linear.ipynb #6fc11c62
 def sweep_cost(rows, pairs): # pairs (example, class) visited
     "Rough cost of visiting so many pairs."
     return pairs*(rows.work + 40)
@@ -168,11 +170,11 @@ def descend_rows(rows, y, c, A, s, tol, max_passes, rng, patience=3., tell=lambd
         elif sweeps >= 10 and spent > patience*newton_cost(rows, K, η): break
     return State(η, M, s.F, (M*M).sum()/2 + loss, gap, s.passes + visits/n)
 
-# %% ../nbs/13_cs_linear.ipynb #72ffd4a0
+# %% ../nbs/13_cs_linear.ipynb #91388810
 @kernel("f8[:,::1], f8[:,::1], f8, f8[:,::1], f8, i8[::1], f8[::1], f8[:,::1]")
-def smooth(F, dF, t, η0, σ, y, c, η): # fills η at F + t dF -> (slope, curvature, Σ c ξ, Σ c (1 - η_y))
-    "The distributions (13.5), and what they add to the slope and the curvature along dF."
-    n, K = F.shape; V = np.empty(K); slope = curve = loss = linear = 0.
+def smooth(F, dF, t, η0, σ, y, c, η): # fills η at F + t dF -> (value, slope, curvature, Σ c ξ, Σ c (1 - η_y))
+    "The distributions (13.5), and what they add to φ, its slope and its curvature along dF."
+    n, K = F.shape; V = np.empty(K); value = slope = curve = loss = linear = 0.
     for i in range(n):
         if c[i] <= 0: continue
         top, own = -np.inf, 0.
@@ -181,12 +183,13 @@ def smooth(F, dF, t, η0, σ, y, c, η): # fills η at F + t dF -> (slope, curva
             if r == y[i]: g -= 1.; own = g
             top = max(top, g); V[r] = η0[i, r] + σ*g
         project_row(V, 1., η[i])
-        k, a, z, q = 0, -dF[i, y[i]], 0., 0.
+        k, a, z, q, v = 0, -dF[i, y[i]], 0., 0., -own
         for r in range(K):
-            if η[i, r] > 0: k += 1; a += η[i, r]*dF[i, r]; z += dF[i, r]; q += dF[i, r]**2
-        slope += c[i]*a; loss += c[i]*(top - own); linear += c[i]*(1. - η[i, y[i]])
+            h = η[i, r]; δ = h - η0[i, r]; v -= δ*δ/(2*σ)
+            if h > 0: k += 1; a += h*dF[i, r]; z += dF[i, r]; q += dF[i, r]**2; v += h*(F[i, r] + t*dF[i, r] - (r == y[i]))
+        value += c[i]*v; slope += c[i]*a; loss += c[i]*(top - own); linear += c[i]*(1. - η[i, y[i]])
         if k > 1: curve += c[i]*(q - z*z/k)
-    return slope, σ*curve, loss, linear
+    return value, slope, σ*curve, loss, linear
 
 # %% ../nbs/13_cs_linear.ipynb #709716b9
 @kernel("b1[:,::1]")
@@ -253,39 +256,42 @@ def newton_direction(rows, c, η, σ, g): # -> Δ
     way = by_pairs if m <= min(wide, LARGEST) else by_classes if wide <= LARGEST else by_products
     return way(rows.take(act), np.ascontiguousarray(S[act]), σ*c[act], g)
 
-# %% ../nbs/13_cs_linear.ipynb #2b11b7dd
-Point = namedtuple('Point', 'M F η Mη P D')      # prototypes, scores; η(M) by (13.5), the machine it makes; P(M), D(η)
+# %% ../nbs/13_cs_linear.ipynb #aa730717
+Point = namedtuple('Point', 'M F η Mη φ P D')    # prototypes, scores; η(M) by (13.5), the machine it makes; φ(M), P(M), D(η)
 
 def drift(p):
     "Half the squared distance between M and M(η), (13.6)."
     return ((p.M - p.Mη)**2).sum()/2
 
-def point(rows, y, c, M, F, η, loss, linear): # -> Point
-    Mη = rows.machine(coefficients(η, y, c))
-    return Point(M, F, η, Mη, (M*M).sum()/2 + loss, linear - (Mη*Mη).sum()/2)
+# %% ../nbs/13_cs_linear.ipynb #4a7e6b06
+def point(rows, y, c, M, F, η, value, loss, linear): # -> Point
+    Mη = rows.machine(coefficients(η, y, c)); half = (M*M).sum()/2
+    return Point(M, F, η, Mη, half + value, half + loss, linear - (Mη*Mη).sum()/2)
 
 def start(rows, y, c, M, F, η0, σ): # -> Point
     "Where M stands in the problem smoothed by η0 and σ."
-    η = η0.copy(); loss, linear = smooth(F, F, 0., η0, σ, y, c, η)[2:]
-    return point(rows, y, c, M, F, η, loss, linear)
+    η = η0.copy(); value, _, _, loss, linear = smooth(F, F, 0., η0, σ, y, c, η)
+    return point(rows, y, c, M, F, η, value, loss, linear)
 
-# %% ../nbs/13_cs_linear.ipynb #0145169e
+# %% ../nbs/13_cs_linear.ipynb #9d513298
 def newton_step(rows, y, c, p, η0, σ): # -> Point
     "A Newton direction and a search along it."
     g = p.M - p.Mη; Δ = newton_direction(rows, c, p.η, σ, g); dF = rows.scores(Δ)
     s0, a, q = (g*Δ).sum(), (p.M*Δ).sum(), (Δ*Δ).sum(); lo, hi, t, η = 0., np.inf, 1., η0.copy()
+    most = p.φ + 1e-12*abs(p.φ) - (p.M*p.M).sum()/2
     for _ in range(50):
-        slope, curve, loss, linear = smooth(p.F, dF, t, η0, σ, y, c, η); slope += a + t*q; curve += q
-        if abs(slope) <= abs(s0)/3: break
-        if slope > 0: hi = t
+        value, slope, curve, loss, linear = smooth(p.F, dF, t, η0, σ, y, c, η); slope += a + t*q; curve += q
+        higher = value + t*a + t*t*q/2 > most
+        if abs(slope) <= abs(s0)/3 and not higher: break
+        if slope > 0 or higher: hi = t
         else: lo = t
         next = t - slope/curve; rim = .05*(hi - lo)
         if hi == np.inf: t = min(max(next, 1.05*t), 10*t)
         elif lo + rim < next < hi - rim: t = next
         else: t = (lo + hi)/2 if lo > 0 else hi/10
-    return point(rows, y, c, p.M + t*Δ, p.F + t*dF, η, loss, linear)
+    return point(rows, y, c, p.M + t*Δ, p.F + t*dF, η, value, loss, linear)
 
-# %% ../nbs/13_cs_linear.ipynb #7e93efe7
+# %% ../nbs/13_cs_linear.ipynb #516f8bed
 def stage(rows, y, c, p, η0, σ, share, most): # -> (Point, steps)
     "Newton steps until the drift is `share` of the gap, or rounding is all that is left."
     k = 0
@@ -295,6 +301,7 @@ def stage(rows, y, c, p, η0, σ, share, most): # -> (Point, steps)
         if stuck: break
     return p, k
 
+# %% ../nbs/13_cs_linear.ipynb #7a22416c
 def first_stage(rows, y, c, s): # State -> (σ, Point)
     "The largest power of ten that leaves the start within reach."
     for σ in 10.**np.arange(4, -13, -1):
@@ -302,12 +309,13 @@ def first_stage(rows, y, c, s): # State -> (σ, Point)
         if drift(p) <= 10*s.gap: break
     return σ, p
 
-# %% ../nbs/13_cs_linear.ipynb #a58e4230
+# %% ../nbs/13_cs_linear.ipynb #ebc17b63
 def pair_gap(F, η, y, c): # -> (Σ c ξ, the terms of the sum in (13.10))
     "Loss of the scores, and what each pair (example, class) adds to the gap."
     G = F.copy(); i = np.arange(len(y)); G[i, y] -= 1; top = G.max(1)
     return c @ (top - G[i, y]), c[:, None]*η*(top[:, None] - G)
 
+# %% ../nbs/13_cs_linear.ipynb #3a7b76a9
 def settle(rows, y, c, p, passes): # Point -> State with M = M(η)
     F = rows.scores(p.Mη); loss, terms = pair_gap(F, p.η, y, c)
     return State(p.η, p.Mη, F, (p.Mη*p.Mη).sum()/2 + loss, terms.sum(), passes)
@@ -333,7 +341,7 @@ def proximal(rows, y, c, s, tol, max_passes, tell=lambda s: None): # State -> St
         η0 = p.η; σ *= 10 if k <= 1 else 5 if k <= 3 else 3 if k <= 8 else 1.5 if k <= 15 else 1
         p = start(rows, y, c, p.M, p.F, η0, σ)
 
-# %% ../nbs/13_cs_linear.ipynb #de9f5bcc
+# %% ../nbs/13_cs_linear.ipynb #ace19778
 @dataclass(frozen=True)
 class LinearSolution:
     "Prototypes, distributions and scores of the training examples, with the certificate."
@@ -345,6 +353,7 @@ class LinearSolution:
     @property
     def n_iter(self): return self.certificate.n_iter
 
+# %% ../nbs/13_cs_linear.ipynb #d16da358
 def _solution(rows, y, c, s, tol): # State -> LinearSolution
     loss, terms = pair_gap(s.F, s.η, y, c); apart = s.M - rows.machine(coefficients(s.η, y, c))
     P, gap = (s.M**2).sum()/2 + loss, terms.sum() + (apart**2).sum()/2                            # (13.10)
