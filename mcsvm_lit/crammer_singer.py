@@ -72,7 +72,7 @@ def _start(m, y, before): # machine, class indices, classes of the last fit -> �
     η[same] = m.label_distribution_[np.searchsorted(m.support_, same)]
     return η
 
-# %% ../nbs/14_crammer_singer.ipynb #4d1eedef
+# %% ../nbs/14_crammer_singer.ipynb #b54592d4
 def _solve(m, X, y, c, η0): # machine, data, class indices, weights, distributions to start from
     "The solution by the solver that suits the kernel."
     K, n = len(m.classes_), len(y)
@@ -82,7 +82,9 @@ def _solve(m, X, y, c, η0): # machine, data, class indices, weights, distributi
     s = solve_kernel(k, X, y, c, K, m.tol, (min(m.max_iter, 100) if small else m.max_iter)*n, m.cache_size, η0, m.verbose)
     if s.certificate.converged or not small or m.max_iter <= 100: return s
     t = _by_factor(m, k, X, y, c, K, s)
-    return t if t.certificate.converged else solve_kernel(k, X, y, c, K, m.tol, m.max_iter*n, m.cache_size, min(s, t, key=lambda s: s.certificate.gap).η, m.verbose)
+    if t.certificate.converged: return t
+    u = solve_kernel(k, X, y, c, K, m.tol, m.max_iter*n, m.cache_size, min(s, t, key=lambda s: s.certificate.gap).η, m.verbose)
+    return replace(u, certificate=replace(u.certificate, n_iter=t.certificate.n_iter + u.certificate.n_iter))
 
 # %% ../nbs/14_crammer_singer.ipynb #adc58dc6
 def _refuse_indefinite(k, X, most=1000):

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['State', 'LARGEST', 'Point', 'Rows', 'look', 'one_example', 'sweep_dense', 'sweep_csr', 'sweep', 'sweep_cost',
            'newton_cost', 'descend_rows', 'smooth', 'helmert', 'by_pairs', 'by_classes', 'by_products',
-           'newton_direction', 'drift', 'point', 'start', 'newton_step', 'stage', 'first_stage', 'pair_gap', 'settle',
-           'unsettled', 'proximal', 'LinearSolution', 'solve_linear']
+           'newton_direction', 'drift', 'point', 'start', 'newton_step', 'stage', 'first_stage', 'pair_gap', 'as_it_is',
+           'settle', 'stretched', 'together', 'proximal', 'LinearSolution', 'solve_linear']
 
 # %% ../nbs/13_cs_linear.ipynb #9e2620fb
 from collections import namedtuple
@@ -151,7 +151,7 @@ def newton_cost(rows, K, η):
     solve = size**3/30 if size <= LARGEST else 30*min(rows.n, m)*K*rows.work
     return solve + rows.n*K*(rows.work*(2 if rows.csr else .2) + 10)
 
-# %% ../nbs/13_cs_linear.ipynb #4fd64a96
+# %% ../nbs/13_cs_linear.ipynb #15f95308
 def descend_rows(rows, y, c, A, s, tol, max_passes, rng, patience=3., tell=lambda s: None): # State -> State
     "Looks and sweeps, until the gap is reached or Newton steps would pay."
     K, n = s.η.shape[1], rows.n; η, M = s.η, s.M
@@ -163,7 +163,7 @@ def descend_rows(rows, y, c, A, s, tol, max_passes, rng, patience=3., tell=lambd
             rng.shuffle(order); v = sweep(rows, y, c, A, M, η, classes, size, order)
             visits += len(order); sweeps += 1; spent += sweep_cost(rows, size.sum())
             first = v if first is None else first
-            if v <= .3*first: break
+            if v <= .3*first or visits/n + s.passes >= max_passes: break
         F = rows.scores(M); gap, loss = look(F, y, c, A, η, classes, size)
         s = s._replace(F=F); tell(State(η, M, F, (M*M).sum()/2 + loss, gap, s.passes + visits/n))
         if gap <= best/2: best, spent = gap, 0.
@@ -315,29 +315,42 @@ def pair_gap(F, η, y, c): # -> (Σ c ξ, the terms of the sum in (13.10))
     G = F.copy(); i = np.arange(len(y)); G[i, y] -= 1; top = G.max(1)
     return c @ (top - G[i, y]), c[:, None]*η*(top[:, None] - G)
 
-# %% ../nbs/13_cs_linear.ipynb #3a7b76a9
-def settle(rows, y, c, p, passes): # Point -> State with M = M(η)
-    F = rows.scores(p.Mη); loss, terms = pair_gap(F, p.η, y, c)
-    return State(p.η, p.Mη, F, (p.Mη*p.Mη).sum()/2 + loss, terms.sum(), passes)
-
-def unsettled(p, passes): # Point -> State with M as it is
+# %% ../nbs/13_cs_linear.ipynb #94d63ab8
+def as_it_is(p, passes): # Point -> State
     return State(p.η, p.M, p.F, p.P, p.P - p.D, passes)
 
-# %% ../nbs/13_cs_linear.ipynb #94f9586f
+def settle(rows, y, c, η, passes): # -> State with M = M(η)
+    M = rows.machine(coefficients(η, y, c)); F = rows.scores(M); loss, terms = pair_gap(F, η, y, c)
+    return State(η, M, F, (M*M).sum()/2 + loss, terms.sum(), passes)
+
+def stretched(η, y, ε): # -> η
+    "Every example's α longer by the factor 1 + ε, or as far as its own class has probability left."
+    i = np.arange(len(y)); new = η.copy(); new[i, y] = 0.; off = new.sum(1)
+    new *= np.minimum(1 + ε, 1/np.maximum(off, .5))[:, None]; new[i, y] = np.maximum(1 - new.sum(1), 0.)
+    return new
+
+# %% ../nbs/13_cs_linear.ipynb #8eda98fc
+def together(rows, y, c, p, η0, σ, tol, used, most): # -> State
+    "The end of the last stage: M(η) if it reaches the gap, after at most four times `most` Newton steps, else what is nearest to it."
+    found = [as_it_is(p, used)]
+    for finer in range(5 if most else 1):
+        if finer > 1: η0, σ = p.η, σ/30; p = start(rows, y, c, p.M, p.F, η0, σ)
+        if finer: p, k = stage(rows, y, c, p, η0, σ, 0., most); used += k
+        for η in (p.η, stretched(p.η, y, tol/8)):
+            found.append(settle(rows, y, c, η, used))
+            if found[-1].gap <= tol*found[-1].P: return found[-1]
+    return min(found, key=lambda s: s.gap)._replace(passes=used)
+
+# %% ../nbs/13_cs_linear.ipynb #a5641545
 def proximal(rows, y, c, s, tol, max_passes, tell=lambda s: None): # State -> State
     "Stages (13.4) with rising σ, until the gap is reached or stands still."
     σ, p = first_stage(rows, y, c, s); η0, used, best, idle = s.η, s.passes, s.gap, 0
     while True:
         p, k = stage(rows, y, c, p, η0, σ, .1, min(50, max(1, np.ceil(max_passes - used)))); used += k
         gap = p.P - p.D; idle = 0 if gap < .9*best else idle + 1; best = min(best, gap)
-        tell(unsettled(p, used)); last = used >= max_passes or idle >= 12
+        tell(as_it_is(p, used)); last = used >= max_passes or idle >= 12
         if gap <= tol*p.P or last:
-            out = settle(rows, y, c, p, used)
-            if out.gap > tol*out.P and not last:
-                p, k = stage(rows, y, c, p, η0, σ, 0., 6); used += k; out = settle(rows, y, c, p, used)
-            pair = unsettled(p, used)
-            if out.gap <= tol*out.P or last and out.gap <= pair.gap: return out
-            if pair.gap <= tol*pair.P or last: return pair
+            return together(rows, y, c, p, η0, σ, tol, used, 0 if last else 6)
         η0 = p.η; σ *= 10 if k <= 1 else 5 if k <= 3 else 3 if k <= 8 else 1.5 if k <= 15 else 1
         p = start(rows, y, c, p.M, p.F, η0, σ)
 
