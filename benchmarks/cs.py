@@ -138,11 +138,11 @@ def by_liblinear(X, y, C, tol): # -> W (K, d)
     m = train(problem(y, X), parameter(f'-s 4 -c {C} -e {tol} -q')); (K, d) = m.nr_class, m.nr_feature
     return np.array(m.w[:K*d]).reshape(d, K).T[np.argsort(m.get_labels())]
 
-def time_at(curve, level): # [(seconds, excess)] -> seconds, nan where it was not reached
-    "When a solver's excess fell to a level: a straight line in the logarithms between its runs."
+def time_at(curve, level): # [(seconds, excess)] -> seconds, nan where it was not reached; is that only a bound?
+    "When a solver's excess fell to a level: a straight line in the logarithms between its runs. A first run that is better already bounds the time from above."
     curve = sorted(curve); t, e = np.log([a for a, _ in curve]), np.minimum.accumulate(np.log([max(b, 1e-16) for _, b in curve]))
-    if e[-1] > np.log(level): return np.nan
-    return float(np.exp(np.interp(-np.log(level), -e, t)))
+    if e[-1] > np.log(level): return np.nan, False
+    return float(np.exp(np.interp(-np.log(level), -e, t))), e[0] < np.log(level)
 
 def scaled(): # as LIBLINEAR's guide recommends
     X, y = digits(); Z, z = synthetic()
@@ -160,7 +160,7 @@ def cs_linear(repeat):
     """No bias; digits divided by 16, synthetic standardised (unscaled, LIBLINEAR takes many times longer, and no user of it should leave it so).
     In the columns of tolerances: CPU seconds of `fit` (excess of the primal value of `coef_` over the best dual value known); `!`: ours stopped above the gap asked for, with a warning.
     A tolerance is the relative duality gap for us and a bound on violated optimality conditions for LIBLINEAR, so the last columns compare at equal excess,
-    interpolated in the logarithms; *only ours*: no tolerance that was run got it there. `LinearSVC` does not pass `max_iter` on to this solver: it runs to its tolerance whatever
+    interpolated in the logarithms (≥, ≤: its or our loosest run was already better, so that the time is a bound; ≈: both); *only ours*: no tolerance that was run got it there. `LinearSVC` does not pass `max_iter` on to this solver: it runs to its tolerance whatever
     it warns. A solver is not run at smaller tolerances once a run took ten seconds. The goal is 1.2 where LIBLINEAR does not crawl, below 1 where it does."""
     warm_up()
     try: import liblinear # noqa: F401
@@ -184,8 +184,10 @@ def dual(m, X, y, C): # of a fitted linear machine
     η, c = distributions(m, len(y)), np.full(len(y), C); α = c[:, None]*(one_hot(y, len(m.classes_)) - η)
     return cs_values(X @ (X.T @ α), η, y, c)[1]
 
-def compare(a, b): # seconds of ours and theirs to a level
-    return 'neither' if a != a and b != b else 'only ours' if b != b else 'only it' if a != a else f'{a/b:.2f}'
+def compare(ours, its): # what `time_at` says
+    (a, early), (b, its_early) = ours, its
+    if a != a or b != b: return 'neither' if a != a and b != b else 'only ours' if b != b else 'only it'
+    return {(False, False): '', (True, False): '≤ ', (False, True): '≥ ', (True, True): '≈ '}[early, its_early] + f'{a/b:.2f}'
 
 # -- large -----------------------------------------------------------------------------------------
 def fit_large(name, γ, C, cache_size): # in a process of its own: the peak of its memory is its own

@@ -291,11 +291,11 @@ def newton_step(rows, y, c, p, η0, σ): # -> Point
         else: t = (lo + hi)/2 if lo > 0 else hi/10
     return point(rows, y, c, p.M + t*Δ, p.F + t*dF, η, value, loss, linear)
 
-# %% ../nbs/13_cs_linear.ipynb #516f8bed
-def stage(rows, y, c, p, η0, σ, share, most): # -> (Point, steps)
-    "Newton steps until the drift is `share` of the gap, or rounding is all that is left."
+# %% ../nbs/13_cs_linear.ipynb #8d608db1
+def stage(rows, y, c, p, η0, σ, share, most, least=-np.inf): # least: D(η0) -> (Point, steps)
+    "Newton steps until the drift is `share` of the gap and the dual no lower than before, or rounding is all that is left."
     k = 0
-    while k < most and drift(p) > share*(p.P - p.D):
+    while k < most and (drift(p) > share*(p.P - p.D) or p.D < least):
         q = newton_step(rows, y, c, p, η0, σ); k += 1
         stuck, p = drift(q) > drift(p)/4 and drift(p) < 1e-10*p.P, q
         if stuck: break
@@ -329,30 +329,31 @@ def stretched(η, y, ε): # -> η
     new *= np.minimum(1 + ε, 1/np.maximum(off, .5))[:, None]; new[i, y] = np.maximum(1 - new.sum(1), 0.)
     return new
 
-# %% ../nbs/13_cs_linear.ipynb #8eda98fc
-def together(rows, y, c, p, η0, σ, tol, used, most): # -> State
-    "The end of the last stage: M(η) if it reaches the gap, after at most four times `most` Newton steps, else what is nearest to it."
+# %% ../nbs/13_cs_linear.ipynb #51c7dd84
+def together(rows, y, c, p, η0, σ, tol, used, most=6): # -> State
+    "What a stage leaves, with M = M(η) if that reaches the gap: as it is, stretched, or after some more Newton steps."
     found = [as_it_is(p, used)]
-    for finer in range(5 if most else 1):
-        if finer > 1: η0, σ = p.η, σ/30; p = start(rows, y, c, p.M, p.F, η0, σ)
+    for finer in range(5):
+        if finer > 1: η0, σ = p.η, σ/30; p = start(rows, y, c, p.M, rows.scores(p.M), η0, σ)
         if finer: p, k = stage(rows, y, c, p, η0, σ, 0., most); used += k
         for η in (p.η, stretched(p.η, y, tol/8)):
             found.append(settle(rows, y, c, η, used))
             if found[-1].gap <= tol*found[-1].P: return found[-1]
+        if found[0].gap > tol*found[0].P: break                # the stage is not that far yet
     return min(found, key=lambda s: s.gap)._replace(passes=used)
 
-# %% ../nbs/13_cs_linear.ipynb #a5641545
+# %% ../nbs/13_cs_linear.ipynb #42690548
 def proximal(rows, y, c, s, tol, max_passes, tell=lambda s: None): # State -> State
     "Stages (13.4) with rising σ, until the gap is reached or stands still."
-    σ, p = first_stage(rows, y, c, s); η0, used, best, idle = s.η, s.passes, s.gap, 0
+    σ, p = first_stage(rows, y, c, s); η0, D, used, best, idle = s.η, s.P - s.gap, s.passes, s, 0
     while True:
-        p, k = stage(rows, y, c, p, η0, σ, .1, min(50, max(1, np.ceil(max_passes - used)))); used += k
-        gap = p.P - p.D; idle = 0 if gap < .9*best else idle + 1; best = min(best, gap)
-        tell(as_it_is(p, used)); last = used >= max_passes or idle >= 12
-        if gap <= tol*p.P or last:
-            return together(rows, y, c, p, η0, σ, tol, used, 0 if last else 6)
-        η0 = p.η; σ *= 10 if k <= 1 else 5 if k <= 3 else 3 if k <= 8 else 1.5 if k <= 15 else 1
-        p = start(rows, y, c, p.M, p.F, η0, σ)
+        p, k = stage(rows, y, c, p, η0, σ, .1, min(50, max(1, np.ceil(max_passes - used))), D); used += k
+        out = together(rows, y, c, p, η0, σ, tol, used); tell(out); done = out.gap <= tol*out.P
+        idle = 0 if out.gap < .9*best.gap else idle + 1; best = min(best, out, key=lambda s: s.gap)
+        if done or used >= max_passes or idle >= 12: return best._replace(passes=out.passes)
+        if p.D >= D - 1e-9*abs(D): η0, D = p.η, p.D; σ *= 10 if k <= 1 else 5 if k <= 3 else 3 if k <= 8 else 1.5 if k <= 15 else 1
+        else: σ /= 10; p = p._replace(M=rows.machine(coefficients(η0, y, c)))          # too far for one stage: go back
+        p = start(rows, y, c, p.M, rows.scores(p.M), η0, σ)
 
 # %% ../nbs/13_cs_linear.ipynb #ace19778
 @dataclass(frozen=True)
