@@ -136,17 +136,18 @@ def sweep(rows, y, c, A, M, η, classes, size, order): # changes M and η -> Σ 
     X = rows.X; ints = (X.indices, X.indptr) if X.indptr.dtype == np.int32 else (X.indices.astype(np.int64), X.indptr)
     return sweep_csr(X.data, *ints, rows.bias, y, c, A, M.T, η, classes, size, order)
 
-# %% ../nbs/13_cs_linear.ipynb #a1ca1dfb
+# %% ../nbs/13_cs_linear.ipynb #b7de1a8d
 State = namedtuple('State', 'η M F P gap passes')
+State.__doc__ = 'Where a fit stands.'
 LARGEST = 3000      # the largest system that is solved by factorisation
 
-# %% ../nbs/13_cs_linear.ipynb #6fc11c62
+# %% ../nbs/13_cs_linear.ipynb #4a3385ad
 def sweep_cost(rows, pairs): # pairs (example, class) visited
     "Rough cost of visiting so many pairs."
     return pairs*(rows.work + 40)
 
 def newton_cost(rows, K, η):
-    "Rough cost of one step (13.10), (13.11) or (13.12)."
+    "Rough cost of one Newton step, by (13.8), (13.9) or products with (13.7)."
     m = (np.maximum((η > 0).sum(1) - 1, 0)).sum(); size = min(m, (K - 1)*rows.width)
     solve = size**3/30 if size <= LARGEST else 30*min(rows.n, m)*K*rows.work
     return solve + rows.n*K*(rows.work*(2 if rows.csr else .2) + 10)
@@ -256,8 +257,9 @@ def newton_direction(rows, c, η, σ, g): # -> Δ
     way = by_pairs if m <= min(wide, LARGEST) else by_classes if wide <= LARGEST else by_products
     return way(rows.take(act), np.ascontiguousarray(S[act]), σ*c[act], g)
 
-# %% ../nbs/13_cs_linear.ipynb #aa730717
+# %% ../nbs/13_cs_linear.ipynb #681e8599
 Point = namedtuple('Point', 'M F η Mη φ P D')    # prototypes, scores; η(M) by (13.5), the machine it makes; φ(M), P(M), D(η)
+Point.__doc__ = 'Where a stage of the proximal method stands.'
 
 def drift(p):
     "Half the squared distance between M and M(η), (13.6)."
@@ -315,9 +317,9 @@ def pair_gap(F, η, y, c): # -> (Σ c ξ, the terms of the sum in (13.10))
     G = F.copy(); i = np.arange(len(y)); G[i, y] -= 1; top = G.max(1)
     return c @ (top - G[i, y]), c[:, None]*η*(top[:, None] - G)
 
-# %% ../nbs/13_cs_linear.ipynb #94d63ab8
+# %% ../nbs/13_cs_linear.ipynb #e41bdc17
 def as_it_is(p, passes): # Point -> State
-    return State(p.η, p.M, p.F, p.P, p.P - p.D, passes)
+    return State(p.η, p.M, p.F, p.P, max(p.P - p.D, 0.), passes)
 
 def settle(rows, y, c, η, passes): # -> State with M = M(η)
     M = rows.machine(coefficients(η, y, c)); F = rows.scores(M); loss, terms = pair_gap(F, η, y, c)
