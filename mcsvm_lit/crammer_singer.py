@@ -100,14 +100,14 @@ def _by_factor(m, k, X, y, c, K, s): # s: the solution so far
     F = G @ coefficients(t.η, y, c)
     return KernelSolution(t.η, F, cs_certificate(F, t.η, y, c, s.certificate.n_iter + t.n_iter*len(y), m.tol))
 
-# %% ../nbs/14_crammer_singer.ipynb #1ae675b3
+# %% ../nbs/14_crammer_singer.ipynb #4d275433
 def _keep(m, X, y, c, s): # machine, data, class indices, weights, solution -> the machine
     "Set the fitted attributes."
     α = coefficients(s.η, y, c); own = s.η[np.arange(len(y)), y]
     m.support_ = np.flatnonzero((own < 1) & (c > 0)); m.label_distribution_, m.dual_coef_ = s.η[m.support_], α[m.support_]
     m.support_vectors_ = None if m.kernel == 'precomputed' else X[m.support_]
     m.intercept_ = float(m.fit_intercept)*m.dual_coef_.sum(0)
-    if m.kernel == 'linear': m.coef_ = np.asarray(m.support_vectors_.T @ m.dual_coef_).T
+    if m.kernel == 'linear': m.coef_, m.intercept_ = s.M, s.b               # the very prototypes that the certificate is about
     m.slack_, m._y = slacks(s.F, y), y; m._rival = np.where(one_hot(y, len(m.classes_)) > 0, -np.inf, s.F).argmax(1)
     m.certificate_, m.n_iter_ = s.certificate, s.certificate.n_iter
     warn_unconverged('CrammerSingerSVC', m.certificate_)

@@ -106,27 +106,32 @@ def sweep_dense(X, bias, y, c, A, M, η, classes, size, order): # changes M (K, 
             if bias: M[r, d] += t*bias
     return total
 
-# %% ../nbs/13_cs_linear.ipynb #e2bd8f35
+# %% ../nbs/13_cs_linear.ipynb #951d404e
 @kernel("f8[::1], i4[::1], i4[::1], f8, i8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], i4[:,::1], i4[::1], i8[::1]")
 def sweep_csr(data, indices, indptr, bias, y, c, A, W, η, classes, size, order): # W = M', (d+1 with bias, K)
     "`sweep_dense` for sparse rows."
     d, K, total = len(W) - (bias != 0), η.shape[1], 0.
-    G, V, new = np.empty(K), np.empty(K), np.empty(K)
+    G, V, new, moved = np.empty(K), np.empty(K), np.empty(K), np.empty(K, np.int64)
     for i in order:
         m, L = size[i], classes[i]
         for l in range(m): G[l] = bias*W[d, L[l]] if bias else 0.
         for p in range(indptr[i], indptr[i+1]):
             x, w = data[p], W[indices[p]]
-            for l in range(m): G[l] += x*w[L[l]]
+            if m == K:
+                for r in range(K): G[r] += x*w[r]              # no list to look up: the fast case
+            else:
+                for l in range(m): G[l] += x*w[L[l]]
         v = one_example(y[i], c[i], A[i], m, L, η[i], G, V, new)
         if v == 0: continue
-        total += v
-        for l in range(m): V[l] = c[i]*(η[i, L[l]] - new[l]); η[i, L[l]] = new[l]
+        total += v; k = 0
+        for l in range(m):
+            r = L[l]; t = c[i]*(η[i, r] - new[l])
+            if t != 0: V[k] = t; moved[k] = r; k += 1; η[i, r] = new[l]
         for p in range(indptr[i], indptr[i+1]):
             x, w = data[p], W[indices[p]]
-            for l in range(m): w[L[l]] += x*V[l]
+            for l in range(k): w[moved[l]] += x*V[l]
         if bias:
-            for l in range(m): W[d, L[l]] += bias*V[l]
+            for l in range(k): W[d, moved[l]] += bias*V[l]
     return total
 
 # %% ../nbs/13_cs_linear.ipynb #4dbf618c
@@ -378,13 +383,15 @@ def _solution(rows, y, c, s, tol): # State -> LinearSolution
     M, b = s.M[:, :rows.d], rows.bias*s.M[:, rows.d:].sum(1)
     return LinearSolution(np.ascontiguousarray(M), b, s.η, s.F, cert)
 
-# %% ../nbs/13_cs_linear.ipynb #a2037c1b
+# %% ../nbs/13_cs_linear.ipynb #6dfa032d
 def _prepare(rows, y, c, K, A, η0): # -> State
     "The state to start from: given distributions, or all examples on their own class."
     η = one_hot(y, K) if η0 is None else np.array(η0, float, order='C'); i = np.flatnonzero(A == 0)
     η[i] = one_hot(np.where(y[i] == 0, 1, 0), K)                                 # x = 0: any class but its own
-    M = rows.machine(coefficients(η, y, c)); F = rows.scores(M); loss, terms = pair_gap(F, η, y, c)
-    return State(η, M, np.ascontiguousarray(F), (M*M).sum()/2 + loss, terms.sum(), 0.)
+    if η0 is None: M, F = np.zeros((K, rows.width), order='F' if rows.csr else 'C'), np.zeros(η.shape)       # an example x = 0 makes nothing
+    else: M = rows.machine(coefficients(η, y, c)); F = rows.scores(M)
+    loss, terms = pair_gap(F, η, y, c)
+    return State(η, M, F, (M*M).sum()/2 + loss, terms.sum(), 0.)
 
 # %% ../nbs/13_cs_linear.ipynb #38177022
 def solve_linear(X, # data (n, d), dense or sparse
