@@ -270,8 +270,9 @@ def drift(p):
     "Half the squared distance between M and M(η), (13.6)."
     return ((p.M - p.Mη)**2).sum()/2
 
-# %% ../nbs/13_cs_linear.ipynb #4a7e6b06
+# %% ../nbs/13_cs_linear.ipynb #54e24cbd
 def point(rows, y, c, M, F, η, value, loss, linear): # -> Point
+    "A point with its three values, from the sums that `smooth` returns."
     Mη = rows.machine(coefficients(η, y, c)); half = (M*M).sum()/2
     return Point(M, F, η, Mη, half + value, half + loss, linear - (Mη*Mη).sum()/2)
 
@@ -322,11 +323,13 @@ def pair_gap(F, η, y, c): # -> (Σ c ξ, the terms of the sum in (13.10))
     G = F.copy(); i = np.arange(len(y)); G[i, y] -= 1; top = G.max(1)
     return c @ (top - G[i, y]), c[:, None]*η*(top[:, None] - G)
 
-# %% ../nbs/13_cs_linear.ipynb #e41bdc17
+# %% ../nbs/13_cs_linear.ipynb #9c9f760e
 def as_it_is(p, passes): # Point -> State
+    "The state of a point whose prototypes and distributions are kept apart."
     return State(p.η, p.M, p.F, p.P, max(p.P - p.D, 0.), passes)
 
 def settle(rows, y, c, η, passes): # -> State with M = M(η)
+    "The state of these distributions and the prototypes that they make."
     M = rows.machine(coefficients(η, y, c)); F = rows.scores(M); loss, terms = pair_gap(F, η, y, c)
     return State(η, M, F, (M*M).sum()/2 + loss, terms.sum(), passes)
 
