@@ -177,12 +177,13 @@ class Outcome:
     def _repr_markdown_(self): return markdown_table(self.table, self.exhibit.columns)
     __repr__ = _repr_markdown_
 
-# %% ../nbs/63_reproduce.ipynb #c6450bf6
+# %% ../nbs/63_reproduce.ipynb #1b5f56b1
 def _answers(tasks, n_jobs, backend): # tasks: (i, run, job, seed)
     "Answers in the order in which they come."
-    from joblib import Parallel, delayed
-    run = Parallel(n_jobs, backend=backend, return_as='generator_unordered', pre_dispatch='2*n_jobs', batch_size=1)
-    return run(delayed(_work)(*t) for t in tasks)
+    from joblib import Parallel, delayed, parallel_config
+    with parallel_config(backend, n_jobs=n_jobs):                             # the one way that knows Dask and Ray, too
+        run = Parallel(return_as='generator_unordered', pre_dispatch='all' if backend == 'dask' else '2*n_jobs', batch_size=1)
+        yield from run(delayed(_work)(*t) for t in tasks)
 
 def _run(e, profile, seed, n_jobs, backend, root, resume, tell): # -> Outcome
     "One exhibit."

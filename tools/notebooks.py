@@ -59,7 +59,7 @@ def changed(old, new):
 
 def changed_figures(written, figures=ROOT/'figures'):
     "What is wrong with the files below `written` that are not as their namesakes in `figures`."
-    for f in sorted(p for p in Path(written).rglob('*') if p.is_file()):
+    for f in sorted(p for p in Path(written).rglob('*') if p.is_file() and '_runs' not in p.parts):
         old = Path(figures)/f.relative_to(written); what = f'figures/{f.relative_to(written).as_posix()}'
         if not old.exists(): yield f'{what} is made by this notebook but not in the tree'
         elif f.suffix == '.png':
