@@ -82,7 +82,7 @@ def moved(α, ω, s, c, i, R, O): # rooms ahead and behind after a_i went down
 # %% ../nbs/22_klr_solver.ipynb #d5f7c837
 @kernel("f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8")
 def worst_pair(h, α, ω, s, c, F, β): # -> i, j; -1 where everybody rests
-    "The largest and the smallest h among those that do not rest, (3.4) of the paper."
+    "The largest and the smallest h among those that do not rest, KLR (3.4)."
     i = j = -1; top, low = -np.inf, np.inf
     for k in range(len(h)):
         if (h[k] > top or h[k] < low) and not at_rest(α[k], ω[k], s[k], c[k], F[k], β):
