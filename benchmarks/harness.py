@@ -60,7 +60,7 @@ def measure(name, repeat): # -> section in Markdown
     return f'### {f.title}\n\n{note}\n\n{markdown(rows)}'
 
 def write(name, section):
-    "Put a section between its markers in the README."
+    "Put a section between its markers in the README; a new one stands behind the others."
     text, (a, b) = README.read_text(encoding='utf-8'), (f'<!-- {name} -->', f'<!-- /{name} -->')
-    if a not in text: raise SystemExit(f'{README.name} has no markers {a} … {b}: add them where the table is to stand.')
+    if a not in text: text = text.replace('\n## Reading them', f'\n{a}\n{b}\n\n## Reading them', 1)
     README.write_text(re.sub(f'{a}.*?{b}', lambda _: f'{a}\n{section}\n{b}', text, flags=re.S), encoding='utf-8')
