@@ -57,6 +57,7 @@ def lint_shape(cells):
     if sum(c.cell_type == 'markdown' for c in cells) < .3*len(cells): yield 'less than 30 % of the cells are prose'
     first = text(cells[0].source) if cells else ''
     if not re.match(r'# \S.*\n\n> \S', first): yield 'does not open with a title and, after an empty line, one sentence marked by >'
+    if re.match(r'# .*\n\n> .*[$\\]', first): yield 'the sentence marked by > holds a formula: it becomes the docstring of the module'
 
 # -- outputs --------------------------------------------------------------------------------------
 MACHINE = re.compile(r'(?<![\w./+])(?:/(?:home|root|tmp|usr|var|opt|Users)/|[A-Z]:\\)[^\s"\'<]+|\b0x[0-9a-f]{6,}')
