@@ -7,7 +7,7 @@
 """
 import argparse, os, sys
 for v in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMBA_NUM_THREADS'): os.environ[v] = '1'     # before numpy is imported
-import harness, cs, klr, tkp # noqa: F401, E402  (a chapter registers its benchmarks when it is imported)
+import harness, cs, klr, tkp, tpm, wzl # noqa: F401, E402  (a chapter registers its benchmarks when it is imported)
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
