@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['conjugate', 'dual_norm', 'worst_case', 'robust_primal', 'best_threshold', 'paper_socp', 'robust_cvxpy',
-           'robust_dual_cvxpy', 'shrink', 'curvature', 'RobustPlane', 'solve_robust', 'shifted', 'EpsilonPath',
-           'epsilon_path']
+           'robust_dual_cvxpy', 'shrink', 'curvature', 'RobustPlane', 'middle', 'solve_robust', 'shifted',
+           'EpsilonPath', 'epsilon_path']
 
 # %% ../nbs/32_robust.ipynb #0720a607
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ import numpy as np
 from .boxqp import boxqp, gap_terms, multiplier, project_box
 from .certificates import Certificate
 from .compiled import kernel
-from .tpm_problem import _mass
+from .tpm_problem import _mass, level_room
 
 # %% ../nbs/32_robust.ipynb #b939cff4
 def conjugate(p): # -> q
@@ -181,6 +181,14 @@ class RobustPlane:
         n = np.linalg.norm(self.w)
         return (X@self.w + self.θ)/n if n else np.full(len(X), np.nan)
 
+# %% ../nbs/32_robust.ipynb #a32mid02
+def middle(g, λ, u, # w·x_i less what it can lose, multipliers, their bound
+           θ, ends # a threshold, and the interval that is known
+          ): # -> θ, (smallest, largest)
+    "The middle of all thresholds, where no multiplier is free."
+    room = level_room(λ, g, u) if abs(1/u - round(1/u)) < 1e-9 else None
+    return (θ, ends) if room is None else (-sum(room)/2, (-room[1], -room[0]))
+
 # %% ../nbs/32_robust.ipynb #eb1ecc7b
 class _Dual:
     "Problem (32.10): its data, centred, and what is known at a point λ. Newton's method needs no more than this."
@@ -206,8 +214,8 @@ class _Dual:
         c = Certificate(min(float(self.gap - self.F), 0.), -float(self.F), 0., float(max(abs(self.λ.sum() - 1), -self.λ.min())), 0.,
                         float(self.gap), n_iter, tol, float(self.unit))
         if self.gap >= self.F: return RobustPlane(0*self.w, 0., (0., 0.), self.λ, c)          # the zero plane is as good
-        shift = self.xbar@self.w
-        return RobustPlane(self.w, float(self.θ - shift), tuple(float(t - shift) for t in self.interval), self.λ, c)
+        shift = self.xbar@self.w; θ, ends = middle(self.g, self.λ, self.u, self.θ, self.interval)
+        return RobustPlane(self.w, float(θ - shift), tuple(float(t - shift) for t in ends), self.λ, c)
 
 # %% ../nbs/32_robust.ipynb #cfbc8e30
 def _newton_target(D, δ=0., tol=1e-6): # δ: damping

@@ -11,7 +11,7 @@ from math import comb
 import numpy as np
 from .boxqp import boxqp, gap_terms, multiplier
 from .certificates import Certificate
-from .robust import _newton, conjugate, shrink, solve_robust
+from .robust import _newton, conjugate, middle, shrink, solve_robust
 from .tpm_problem import MarginPlane, _mass
 
 # %% ../nbs/33_robust_kernels.ipynb #5ffa1efc
@@ -153,7 +153,8 @@ class _Intervals:
     def plane(self, n_iter, tol):
         c = Certificate(min(float(self.gap - self.F), 0.), -float(self.F), 0., float(max(abs(self.λ.sum() - 1), -self.λ.min())), 0., float(self.gap), n_iter, tol, float(self.unit))
         if self.gap >= self.F: return IntervalPlane(0*self.b, 0., (0., 0.), 0., self.λ, c)
-        return IntervalPlane(self.b, float(self.θ), self.interval, float(np.sqrt(max(self.b@self.K@self.b, 0))), self.λ, c)
+        θ, ends = middle(self.g, self.λ, self.u, self.θ, self.interval)
+        return IntervalPlane(self.b, float(θ), ends, float(np.sqrt(max(self.b@self.K@self.b, 0))), self.λ, c)
 
 # %% ../nbs/33_robust_kernels.ipynb #e90723ca
 def solve_interval(k, X, own, # Kernel, training points (n, d), which of them are the class
