@@ -17,7 +17,7 @@ from .cs_kernel import KernelSolution, coefficients, solve_kernel
 from .cs_linear import solve_linear
 from .cs_problem import cs_certificate, one_hot, score_radius, slacks
 from .estimators import KernelClassifier, kernel_scores, warn_unconverged
-from .kernels import check_psd
+from .kernels import refuse_indefinite
 
 # %% ../nbs/14_crammer_singer.ipynb #ff5ad0bb
 class _Questions:
@@ -77,7 +77,7 @@ def _solve(m, X, y, c, η0): # machine, data, class indices, weights, distributi
     "The solution by the solver that suits the kernel."
     K, n = len(m.classes_), len(y)
     if m.kernel == 'linear': return solve_linear(X, y, c, K, tol=m.tol, max_iter=m.max_iter, η0=η0, bias=float(m.fit_intercept), verbose=m.verbose)
-    if not m.kernel_.psd: _refuse_indefinite(m.kernel_, X)
+    if not m.kernel_.psd: refuse_indefinite(m.kernel_, X)
     k = replace(m.kernel_, shift=float(m.fit_intercept)); small = n <= 3000
     s = solve_kernel(k, X, y, c, K, m.tol, (min(m.max_iter, 100) if small else m.max_iter)*n, m.cache_size, η0, m.verbose)
     if s.certificate.converged or not small or m.max_iter <= 100: return s
@@ -85,12 +85,6 @@ def _solve(m, X, y, c, η0): # machine, data, class indices, weights, distributi
     if t.certificate.converged: return t
     u = solve_kernel(k, X, y, c, K, m.tol, m.max_iter*n, m.cache_size, min(s, t, key=lambda s: s.certificate.gap).η, m.verbose)
     return replace(u, certificate=replace(u.certificate, n_iter=t.certificate.n_iter + u.certificate.n_iter))
-
-# %% ../nbs/14_crammer_singer.ipynb #adc58dc6
-def _refuse_indefinite(k, X, most=1000):
-    "Check the kernel matrix, or that of some rows of it where it is large."
-    i = np.arange(X.shape[0]) if X.shape[0] <= most else np.sort(np.random.default_rng(0).permutation(X.shape[0])[:most])
-    check_psd(X[np.ix_(i, i)] if k.name == 'precomputed' else k(X[i]))
 
 # %% ../nbs/14_crammer_singer.ipynb #30b2a9ae
 def _by_factor(m, k, X, y, c, K, s): # s: the solution so far

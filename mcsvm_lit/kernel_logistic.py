@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from .estimators import KernelClassifier, kernel_scores, warn_unconverged
-from .kernels import check_psd
+from .kernels import refuse_indefinite
 from .klr_multinomial import log_softmax, own_and_rest, softmax_score_bound, solve_softmax
 from .klr_problem import score_bound
 from .klr_solver import solve_klr
@@ -59,12 +59,6 @@ def _start(m, y, c, before): # machine, class indices, weights, classes of the l
     n = np.arange(len(y)); u = m._u + np.log(t)[:, None]; τ = -t*own_and_rest(np.exp(m._u), y)[n, y]
     u[n, y] = np.where(t < 1, np.log1p(np.maximum(τ, -1 + 1e-300)), m._u[n, y])
     return u
-
-# %% ../nbs/25_kernel_logistic.ipynb #adc58dc6
-def _refuse_indefinite(k, X, most=1000):
-    "Check the kernel matrix, or that of some rows of it where it is large."
-    i = np.arange(X.shape[0]) if X.shape[0] <= most else np.sort(np.random.default_rng(0).permutation(X.shape[0])[:most])
-    check_psd(X[np.ix_(i, i)] if k.name == 'precomputed' else k(X[i]))
 
 # %% ../nbs/25_kernel_logistic.ipynb #c51360b4
 def _keep(m, X, y, c, f): # machine, data, class indices, weights, what was fitted -> the machine
@@ -136,7 +130,7 @@ class KernelLogisticRegression(KernelClassifier):
         "Fit the machine to data `X`, labels `y` and weights of the examples."
         before = getattr(self, 'classes_', None)
         X, y, c = self._read(X, y, sample_weight); c *= self.C
-        if not self.kernel_.psd: _refuse_indefinite(self.kernel_, X)
+        if not self.kernel_.psd: refuse_indefinite(self.kernel_, X)
         return _keep(self, X, y, c, _solve(self, X, y, c, _start(self, y, c, before)))
 
     def _scores(self, X): # (n, K); two classes: minus and plus half the score
