@@ -5,7 +5,9 @@ so that importing the package costs next to nothing.
 """
 __version__ = "0.1.0"
 
-_HOME = {'CrammerSingerSVC': 'crammer_singer', 'TwinMarginSVC': 'twin_margin', 'TwinMarginSVCCV': 'twin_margin', 'TwinKSVC': 'twin_ksvc', 'TwinKSVCCV': 'twin_ksvc', 'KernelLogisticRegression': 'kernel_logistic', 'TruncatedHingeSVC': 'truncated', 'SVMProbabilityClassifier': 'probability', 'Certificate': 'certificates', 'Kernel': 'kernels'}
+_HOME = {'CrammerSingerSVC': 'crammer_singer', 'KernelLogisticRegression': 'kernel_logistic',
+         'TwinMarginSVC': 'twin_margin', 'TwinMarginSVCCV': 'twin_margin', 'TwinKSVC': 'twin_ksvc', 'TwinKSVCCV': 'twin_ksvc',
+         'TruncatedHingeSVC': 'truncated', 'SVMProbabilityClassifier': 'probability', 'Certificate': 'certificates', 'Kernel': 'kernels'}
 __all__ = list(_HOME)
 
 def __getattr__(name):
