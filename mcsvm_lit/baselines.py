@@ -86,7 +86,7 @@ class CumulativeLogit(ClassifierMixin, BaseEstimator):
 
     def predict(self, X): # -> (n,) labels
         "The most probable class."
-        return self.classes_[self.predict_proba(X).argmax(1)]
+        best = self.predict_proba(X).argmax(1); return self.classes_[best]
 
 # %% ../nbs/62_baselines.ipynb #918dc8b5
 class PrunedTree(ClassifierMixin, BaseEstimator):
@@ -104,8 +104,8 @@ class PrunedTree(ClassifierMixin, BaseEstimator):
         self.tree_ = tree.set_params(ccp_alpha=self.ccp_alpha_).fit(X, y); self.classes_ = self.tree_.classes_
         return self
 
-    def predict_proba(self, X): check_is_fitted(self); return self.tree_.predict_proba(X)
-    def predict(self, X): check_is_fitted(self); return self.tree_.predict(X)
+    def predict_proba(self, X): check_is_fitted(self); return self.tree_.predict_proba(validate_data(self, X, reset=False))
+    def predict(self, X): check_is_fitted(self); return self.tree_.predict(validate_data(self, X, reset=False))
 
 # %% ../nbs/62_baselines.ipynb #2591a671
 def best_temperature(F, y): # scores (n, K), class indices -> t

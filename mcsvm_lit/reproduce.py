@@ -79,8 +79,8 @@ def seed_of(e, job, seed=0): # exhibit, job, seed of the run -> SeedSequence
     return np.random.SeedSequence(seed, spawn_key=(zlib.crc32(e.id.encode()), zlib.crc32(plain(job).encode())))
 
 # %% ../nbs/63_reproduce.ipynb #6e54627b
-def _text(f): # what the function says, as far as it can be had
-    try: return inspect.getsource(f)
+def _text(f): # what the function says, without its decorators: their words may change and its answers stay
+    try: return re.sub(r'\A.*?^(?=\s*def )', '', inspect.getsource(f), flags=re.S | re.M)
     except (OSError, TypeError): return repr(f.__code__.co_code)
 
 def file_of(e, job, profile, seed, root): # -> Path
