@@ -28,7 +28,9 @@ def one_norm(P, Q): # true and estimated probabilities (n, K)
     "Mean sum of absolute differences."
     return float(np.abs(P - Q).sum(1).mean())
 
-def two_norm(P, Q): return float(((P - Q)**2).sum(1).mean())                # no root: as in the paper
+def two_norm(P, Q):
+    "Mean sum of squared differences; no root is taken, as in the paper."
+    return float(((P - Q)**2).sum(1).mean())                # no root: as in the paper
 
 def egkl(P, Q): # infinite where Q is zero and P is not
     "Empirical generalised Kullback-Leibler loss."
@@ -38,8 +40,12 @@ def log_likelihood(y, Q): # class indices (n,), probabilities (n, K); a sum, as 
     "Log-likelihood of the labels."
     with np.errstate(divide='ignore'): return float(np.log(Q[np.arange(len(y)), y]).sum())
 
-def brier(y, Q): return float(((np.eye(Q.shape[1])[y] - Q)**2).sum(1).mean())
-def error(y, Q): return float((Q.argmax(1) != y).mean())
+def brier(y, Q):
+    "Mean squared distance from the indicator of the label."
+    return float(((np.eye(Q.shape[1])[y] - Q)**2).sum(1).mean())
+def error(y, Q):
+    "Share of labels that are not the most probable."
+    return float((Q.argmax(1) != y).mean())
 
 # %% ../nbs/62_baselines.ipynb #2a736035
 def judge(Q, P=None, y=None): # estimated probabilities; true ones, or labels, or both
@@ -154,4 +160,6 @@ def baseline(name, quadratic=False, random_state=0, **kw): # a name of `baseline
     steps = [StandardScaler()] + [PolynomialFeatures(2, include_bias=False), StandardScaler()]*(quadratic and name in ('BLM', 'CLM'))
     return make_pipeline(*steps, _BASELINES[name](random_state, **kw))
 
-def baselines(): return list(_BASELINES)
+def baselines():
+    "Names that `baseline` knows."
+    return list(_BASELINES)

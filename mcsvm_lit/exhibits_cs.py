@@ -220,7 +220,7 @@ def draw_epsilon(table):
     for row, data in zip(ax, names):
         for color, (rule, label) in zip(COLORS, dict(greedy='largest ψ', active='active set, cooled').items()):
             r = [r for r in table if r['data'] == data and r['rule'] == rule]
-            for a, what in zip(row, ('steps', 'gap', 'error')): a.plot([x['ε'] for x in r], [x[what] for x in r], 'o-', color=color, label=label)
+            for a, what in zip(row, ('steps', 'percent', 'error')): a.plot([x['ε'] for x in r], [x[what] for x in r], 'o-', color=color, label=label)
         for a, title in zip(row, ('steps', 'relative gap, %', 'test error, %')): a.set(title=f'{data}: {title}', xscale='log');  a.set_ylim(bottom=0)
     for a in ax[-1]: a.set_xlabel('ε')
     ax[0, 0].invert_xaxis();  ax[0, 0].legend()
@@ -232,10 +232,10 @@ def from_to(t, key, a=.1, b=.001): # for each data set and rule: (at a, at b)
 
 # %% ../nbs/65_exhibits_cs.ipynb #72679dd2
 @exhibit('CS', 'epsilon', 'Steps, duality gap and test error against the accuracy ε', jobs(data=['digits'], n=[500]), jobs(data=['mnist'], n=[5000]), draw=draw_epsilon,
-         columns=('data', 'rule', 'ε', 'steps:,.0f', 'kernel rows=kernel_rows:,.0f', 'gap, %=gap:.2g', 'test error, %=error:.2f'), prints='a figure',
+         columns=('data', 'rule', 'ε', 'steps:,.0f', 'kernel rows=kernel_rows:,.0f', 'gap, %=percent:.2g', 'test error, %=error:.2f'), prints='a figure',
          claims={'from ε = 0.1 on the test error moves by less than half a point': lambda t: all(abs(a - b) < .5 for a, b in from_to(t, 'error')),
                  'from there to ε = 0.001 the steps grow by half at least, the gap falls tenfold': lambda t:
-                 all(b > 1.5*a for a, b in from_to(t, 'steps')) and all(b < a/10 for a, b in from_to(t, 'gap'))})
+                 all(b > 1.5*a for a, b in from_to(t, 'steps')) and all(b < a/10 for a, b in from_to(t, 'percent'))})
 def epsilon(rng, data, n): # -> rows
     "Work, gap and test error of two rules that stop at ψ <= ε."
     X, y, T, t = shuffled(data, n);  k, rows = Kernel('rbf').fit(X), [];  Kxx, KT, Y = k(X), k(T, X), one_hot(y, int(y.max()) + 1)
@@ -244,7 +244,7 @@ def epsilon(rng, data, n): # -> rows
         for ε in (.9, .7, .5, .3, .1, .03, .01, .003, .001):
             if rule is active: s, used = state(Kxx, y), set()                 # cooling depends on ε: from the start
             for p in rule(s, ε, 'logarithmic'): s.solve(p);  used.add(p)
-            rows.append(dict(rule=rule.__name__, ε=ε, steps=s.steps, kernel_rows=len(used), gap=100*s.relative_gap,
+            rows.append(dict(rule=rule.__name__, ε=ε, steps=s.steps, kernel_rows=len(used), percent=100*s.relative_gap,
                              error=100*float(((KT@(Y - s.η)).argmax(1) != t).mean())))
     return rows
 
@@ -266,7 +266,7 @@ def greed_is_enough(t): z = last_rows(t);  return all(z[d, 'no active set']['ste
 
 # %% ../nbs/65_exhibits_cs.ipynb #4c0fc81d
 @exhibit('CS', 'cooling', 'The objective along the steps, for each cooling schedule', jobs(data=['digits'], n=[200], most=[15_000]),
-         jobs(data=['mnist'], n=[1000], most=[200_000]), draw=draw_cooling, prints='a figure', columns=('data', 'schedule', 'steps:,.0f', 'objective:.4g', 'gap, %=gap:.2g'),
+         jobs(data=['mnist'], n=[1000], most=[200_000]), draw=draw_cooling, prints='a figure', columns=('data', 'schedule', 'steps:,.0f', 'objective:.4g', 'gap, %=percent:.2g'),
          claims={'logarithmic cooling saves more than seven eighths of the steps': cooling_pays, 'without an active set it takes no more steps still': greed_is_enough})
 def cooling(rng, data, n, most): # -> rows
     "The objective along the steps, for each schedule."
@@ -275,7 +275,7 @@ def cooling(rng, data, n, most): # -> rows
         s = state(Kxx, y)
         for p in rule(s, 1e-3, schedule):
             s.solve(p);  there = s.steps % 50 == 0 and s.relative_gap <= .01
-            if s.steps in marks or there: rows.append(dict(schedule=name, steps=s.steps, objective=-s.dual, gap=100*s.relative_gap))
+            if s.steps in marks or there: rows.append(dict(schedule=name, steps=s.steps, objective=-s.dual, percent=100*s.relative_gap))
             if there or s.steps >= most: break
     return rows
 

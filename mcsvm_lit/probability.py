@@ -124,7 +124,9 @@ def solve_tasks(est, f, tasks, work, key): # -> the answers, in order
 # %% ../nbs/54_probability.ipynb #887c264c
 TIMES_C, TIMES_GAMMA = (.01, .1, 1., 10., 100.), (.25, 1., 4.)
 
-def log_likelihood(P, y, w): return float(w @ np.log(P[np.arange(len(y)), y]))
+def log_likelihood(P, y, w):
+    "Weighted log-likelihood of class indices."
+    return float(w @ np.log(P[np.arange(len(y)), y]))
 
 def heat(P, T): # probabilities (n, K), temperature
     "Probabilities at another temperature."
@@ -150,7 +152,9 @@ def folds_of(cv, X, y, w, classes): # -> list of (train, test)
     return folds
 
 # %% ../nbs/54_probability.ipynb #220ca05e
-def width(k): return k.gamma if k.name in ('rbf', 'poly', 'sigmoid') else None             # of a fitted kernel
+def width(k):
+    "The width parameter of a fitted kernel, if it has one."
+    return k.gamma if k.name in ('rbf', 'poly', 'sigmoid') else None             # of a fitted kernel
 
 # %% ../nbs/54_probability.ipynb #1862af42
 def tune(est, X, y, w): # the estimator, data, class indices, weights -> (C, gamma, held-out probabilities)

@@ -46,7 +46,7 @@ def exhibit(paper, name, title, quick, full=None, **about): # see `Exhibit`
     "Register the decorated function as what one job of an exhibit does."
     def keep(f):
         e = Exhibit(paper, name, title, f, list(quick), list(quick if full is None else full), **about)
-        REGISTRY[e.id] = e
+        REGISTRY[e.id] = e; f.__doc__ = f.__doc__ or f'{title}: one job.'
         return f
     return keep
 
@@ -72,7 +72,9 @@ def find(id): # such as "CS/table_2"
     raise KeyError(f'There is no exhibit {id!r}; {guess}')
 
 # %% ../nbs/63_reproduce.ipynb #5284e50d
-def plain(job): return json.dumps(job, sort_keys=True, ensure_ascii=False)
+def plain(job):
+    "A job as text, the same whatever the order of its names."
+    return json.dumps(job, sort_keys=True, ensure_ascii=False)
 
 def seed_of(e, job, seed=0): # exhibit, job, seed of the run -> SeedSequence
     "The seeds of one job."
@@ -220,7 +222,9 @@ def reproduce(ids=None,        # exhibits; all if None
     return done
 
 # %% ../nbs/63_reproduce.ipynb #d51684a6
-def file_of_table(id, profile, root=None): return Path(root or figures_dir())/f'{id}{"_full"*(profile == "full")}.csv'
+def file_of_table(id, profile, root=None):
+    "Where the table of an exhibit is kept."
+    return Path(root or figures_dir())/f'{id}{"_full"*(profile == "full")}.csv'
 
 def _tree(): # the figures of the project, wherever this runs
     here = Path.cwd()

@@ -190,6 +190,7 @@ def interior_plain(Z1, y, c, B, loss='hinge', ε=1e-9, tol=1e-9, most=100): # ->
 # %% ../nbs/52_wzl_hinge.ipynb #8e64b23d
 @kernel("f8[:,::1]")
 def cholesky(A): # the lower factor, in place
+    "Factor a positive definite matrix in place."
     N = len(A)
     for j in range(N):
         for k in range(j):
@@ -201,6 +202,7 @@ def cholesky(A): # the lower factor, in place
 # %% ../nbs/52_wzl_hinge.ipynb #1f8457cc
 @kernel("f8[:,::1], f8[::1]")
 def backsolve(L, x): # x becomes the solution of L L' x = x
+    "Solve with both triangles of a Cholesky factor, in place."
     N = len(L)
     for i in range(N):
         for k in range(i): x[i] -= L[i, k]*x[k]
@@ -212,6 +214,7 @@ def backsolve(L, x): # x becomes the solution of L L' x = x
 # %% ../nbs/52_wzl_hinge.ipynb #e8e9165c
 @kernel("f8[:,::1], f8[:,::1], f8[::1], f8, f8[:,::1]")
 def assemble(Z1, D, total, ε, H): # fills H, whose lower triangle is the Newton matrix
+    "The Newton matrix of an interior point."
     (n, q), K = Z1.shape, D.shape[1]; H[:] = 0.
     for k in range(K - 1):
         for l in range(k + 1):
@@ -233,6 +236,7 @@ def assemble(Z1, D, total, ε, H): # fills H, whose lower triangle is the Newton
 # %% ../nbs/52_wzl_hinge.ipynb #32b5fcae
 @kernel("f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[:,::1]")
 def solve_direction(Z1, L, D, h, rd, rc, total, dΘ, dF, dξ, ds, dη): # fills the last five
+    "The changes of all variables for given residuals."
     (n, q), K = Z1.shape, D.shape[1]; x, e = np.empty((K - 1)*q), rd.copy()
     for i in range(n):
         t = -rc[i]
@@ -263,17 +267,20 @@ def solve_direction(Z1, L, D, h, rd, rc, total, dΘ, dF, dξ, ds, dη): # fills 
 # %% ../nbs/52_wzl_hinge.ipynb #f72238e8
 @kernel("f8, i8")
 def fall(u, loss): # -ℓ'(u) of a smooth loss
+    "Minus the slope of a smooth loss."
     return 1/(1 + np.exp(u)) if loss == 1 else np.exp(-u)
 
 # %% ../nbs/52_wzl_hinge.ipynb #b70c71c1
 @kernel("f8, i8")
 def value_at(u, loss):
+    "A smooth loss."
     if loss == 0: return -u                                        # ξ - f_y
     return np.exp(-u) if loss == 2 else max(-u, 0.) + np.log1p(np.exp(-abs(u)))
 
 # %% ../nbs/52_wzl_hinge.ipynb #67635224
 @kernel("i8[::1], i8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1]")
 def reach(y, loss, s, ds, η, dη): # -> (longest step, complementarity after it)
+    "How far a step may go, and what complementarity is left after it."
     t, comp = 1., 0.
     for i in range(len(y)):
         for k in range(s.shape[1]):
@@ -288,6 +295,7 @@ def reach(y, loss, s, ds, η, dη): # -> (longest step, complementarity after it
 # %% ../nbs/52_wzl_hinge.ipynb #6be5f906
 @kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], i8, f8, f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1]")
 def residuals(Z1, y, c, B, loss, ε, Θ, F, ξ, s, η, D, h, rd, rc, total): # fills the last five -> (complementarity, worst residual, objective)
+    "What the conditions (52.9) lack at a point."
     (n, q), K = Z1.shape, F.shape[1]; comp = worst = P = 0.
     for k in range(K):
         for l in range(q):
@@ -310,6 +318,7 @@ def residuals(Z1, y, c, B, loss, ε, Θ, F, ξ, s, η, D, h, rd, rc, total): # f
 # %% ../nbs/52_wzl_hinge.ipynb #2343d638
 @kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], i8, f8, f8, i8, f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8[:,::1]")
 def interior(Z1, y, c, B, loss, ε, tol, most, Θ, F, ξ, s, η): # moves the last five to the solution -> steps
+    "Primal-dual steps until complementarity and residuals are small."
     (n, q), K = Z1.shape, F.shape[1]; all_c = c.sum(); count = n*K - (n if loss else 0); floor = 1e-6*all_c if np.any(B != 0) else 0.; late, last = 0, np.inf
     D, h, dF, ds, dη = np.empty((n, K)), np.empty((n, K)), np.empty((n, K)), np.empty((n, K)), np.empty((n, K))
     rc, total, dξ, rd, dΘ, H = np.empty(n), np.empty(n), np.empty(n), np.empty((K, q)), np.empty((K, q)), np.empty(((K - 1)*q, (K - 1)*q))
@@ -378,6 +387,7 @@ def _rescue(m, Z, y, c, K, β, tol, most=2000):
 # %% ../nbs/52_wzl_hinge.ipynb #f19556ef
 @kernel("f8[:,::1], f8[:,::1], f8[::1], f8, f8, i8, f8[:,::1], f8[:,::1], f8[:,::1], f8[::1]")
 def ascend(R, a, c, ρ, target, most, F, η, A, balance): # until the sum of gaps is at most the target -> steps
+    "Dual ascent on single examples of a kernel matrix, intercepts balanced by pairs."
     n, K = a.shape; V, new, δ = np.empty(K), np.empty(K), np.empty(K)
     for step in range(most):
         best, p, gap = 0., -1, 0.

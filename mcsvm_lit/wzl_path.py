@@ -16,6 +16,7 @@ from .wzl_hinge import expand, gaps_between, hinge_gaps, interior_point, solve_h
 # %% ../nbs/55_wzl_path.ipynb #f25e1e64
 @kernel("f8[:,::1], f8[:,::1], i8[:,::1], i8, f8, f8[:,::1]")
 def saddle(Z, G, row, m, ε, A): # rows (example, class, reference); G = Z Z', or empty; fills A (m+K, m+K)
+    "The matrix of the conditions on the current sets."
     q, K = Z.shape[1], len(A) - m
     for a in range(m):
         i, r, o = row[a]
@@ -36,6 +37,7 @@ def saddle(Z, G, row, m, ε, A): # rows (example, class, reference); G = Z Z', o
 # %% ../nbs/55_wzl_path.ipynb #6c0589aa
 @kernel("f8[:,::1], f8[::1]")
 def eliminate(A, x): # overwrites A; x becomes the solution
+    "Solve a small dense system by elimination with pivots, in place."
     N = len(A)
     if N > 24: x[:] = np.linalg.solve(A, x); return
     for j in range(N):
@@ -56,6 +58,7 @@ def eliminate(A, x): # overwrites A; x becomes the solution
 # %% ../nbs/55_wzl_path.ipynb #92c0c0a5
 @kernel("f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], u1[:,::1], i8[::1], i8[::1], i8, f8, f8[:,::1], i8[:,::1], f8[:,::1]")
 def direction(Z, G, dc, dV, S, ref, kinks, nk, ε, dη, row, dW): # dV (K, q+1): drift of W and b; fills dη, dW -> db
+    "How shares and intercepts change along the line."
     q, K, m = Z.shape[1], S.shape[1], 0
     for j in range(nk):
         i = kinks[j]
@@ -79,6 +82,7 @@ def direction(Z, G, dc, dV, S, ref, kinks, nk, ε, dη, row, dW): # dV (K, q+1):
 # %% ../nbs/55_wzl_path.ipynb #990301f2
 @kernel("f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, u1[:,::1], i8[::1], f8[:,::1]")
 def meet(Z, F, dF, dW, db, before, τ, S, ref, a): # F += before·dF, then dF anew -> (τ, example, class)
+    "The first event on the way."
     (n, q), K = Z.shape, S.shape[1]; who, what = -1, -1; wide = q > 8
     if wide: F += before*dF; dF[:] = np.dot(Z, dW.T) + db
     for i in range(n):
@@ -98,6 +102,7 @@ def meet(Z, F, dF, dW, db, before, τ, S, ref, a): # F += before·dF, then dF an
 # %% ../nbs/55_wzl_path.ipynb #8b9be1d8
 @kernel("i8, i8, u1[:,::1], i8[::1], f8[:,::1], i8[::1], i8[::1], i8, f8")
 def switch(i, r, S, ref, η, size, kinks, nk, c): # c: the example's weight now -> number of kinks
+    "Let one class join or leave the set of an example."
     o = ref[i]
     if not S[i, r]:
         S[i, r] = 1; size[i] += 1; η[i, r] = 0.
@@ -117,6 +122,7 @@ def switch(i, r, S, ref, η, size, kinks, nk, c): # c: the example's weight now 
 # %% ../nbs/55_wzl_path.ipynb #7016a985
 @kernel("f8[:,::1], f8[:,::1], i8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], u1[:,::1], i8[::1], f8[:,::1], f8[::1], f8, i8, f8[::1], f8[:,:,::1]")
 def walk(Z, G, y, c, c1, B, B1, a, S, ref, η, b, ε, most, times, corners):
+    "Follow the pieces from one set of weights to another."
     (n, q), K = Z.shape, a.shape[1]; V, dV, dc = -B, B - B1, c1 - c
     kinks, nk, size = np.empty(n, np.int64), 0, np.zeros(n, np.int64)
     for i in range(n):
