@@ -107,21 +107,22 @@ def tasks_of(y, Π, K, pairs, size): # class indices, weights, classes, for each
     if not pairs: return [Task(y, Π[p], None, p) for p in parts]
     return [Task((y == j).astype(int), Π[p], np.flatnonzero((y == i) | (y == j)), a*m + p) for a, (i, j) in enumerate(combinations(range(K), 2)) for p in parts]
 
-# %% ../nbs/54_probability.ipynb #7f8ed409
+# %% ../nbs/54_probability.ipynb #2b449fcf
 def solve_tasks(est, f, tasks, work, key): # -> the answers, in order
     "Do the tasks, keep those that are done if interrupted, take up those that were."
     from joblib import Parallel, delayed
     old = est.__dict__.pop('_unfinished', (None, {})); done = old[1] if old[0] == key else {}; m = sum(len(t.Π) for t in tasks)
-    todo = [j for j in range(len(tasks)) if j not in done]; begin = time.perf_counter()
+    todo = [j for j in range(len(tasks)) if j not in done]
     try:
         with progress(verbose=est.verbose, desc='machines', total=m, initial=m - sum(len(tasks[j].Π) for j in todo)) as bar:
             for j, answer in zip(todo, Parallel(est.n_jobs, return_as='generator')(delayed(work)(f, tasks[j]) for j in todo)):
                 done[j] = answer; bar.update(len(tasks[j].Π))
-                if est.verbose and j == todo[0]: bar.write(f'{m} machines: about {(time.perf_counter() - begin)*m/len(tasks[j].Π):.0f} s in one process')
+                if j == todo[0]: begin = time.perf_counter()                            # what is compiled on the way does not count
+                elif est.verbose and j == todo[1]: bar.write(f'{m} machines: about {(time.perf_counter() - begin)*m/len(tasks[j].Π):.0f} s')
     except KeyboardInterrupt: est._unfinished = key, done; raise
     return [done[j] for j in range(len(tasks))]
 
-# %% ../nbs/54_probability.ipynb #887c264c
+# %% ../nbs/54_probability.ipynb #e1a0e572
 TIMES_C, TIMES_GAMMA = (.01, .1, 1., 10., 100.), (.25, 1., 4.)
 
 def log_likelihood(P, y, w):
@@ -151,10 +152,10 @@ def folds_of(cv, X, y, w, classes): # -> list of (train, test)
             raise ValueError(f'Class {classes[lost[0]]} is missing from the training part of a fold: it needs more examples, or another cv, or cv=None.')
     return folds
 
-# %% ../nbs/54_probability.ipynb #220ca05e
+# %% ../nbs/54_probability.ipynb #57fe570f
 def width(k):
     "The width parameter of a fitted kernel, if it has one."
-    return k.gamma if k.name in ('rbf', 'poly', 'sigmoid') else None             # of a fitted kernel
+    return k.gamma if k.name in ('rbf', 'poly', 'sigmoid') else None
 
 # %% ../nbs/54_probability.ipynb #1862af42
 def tune(est, X, y, w): # the estimator, data, class indices, weights -> (C, gamma, held-out probabilities)
