@@ -175,7 +175,10 @@ class Outcome:
     def gap(self): return max((r['gap'] for r in self.rows if 'gap' in r), default=None)
     @property
     def verdict(self): return verdict(self.exhibit, self.table)
-    def figure(self): return self.exhibit.draw(self.table) if self.exhibit.draw and self.table else None
+    def figure(self): # with its title as alternative text
+        if not (self.exhibit.draw and self.table): return None
+        fig = self.exhibit.draw(self.table).figure; fig.alt = fig.alt or self.exhibit.title
+        return fig
     def _repr_markdown_(self): return markdown_table(self.table, self.exhibit.columns)
     __repr__ = _repr_markdown_
 
