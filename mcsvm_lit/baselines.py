@@ -74,6 +74,9 @@ class CumulativeLogit(ClassifierMixin, BaseEstimator):
     "Proportional odds: one direction, ordered thresholds; classes in sorted order."
     def __init__(self, C=1e4): self.C = C
 
+    def __sklearn_tags__(self):                               # poor where the classes have no order
+        tags = super().__sklearn_tags__(); tags.classifier_tags.poor_score = True; return tags
+
     def fit(self, X, y):
         "Maximum likelihood with a small ridge."
         X, y = validate_data(self, X, y, dtype=np.float64); check_classification_targets(y)

@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 from .certificates import Certificate
 from .compiled import kernel
 from .kernels import KernelRows
-from .klr_problem import best_intercept
+from .klr_problem import _root, best_intercept
 from .klr_solver import Watch, hopeless, streamed
 
 # %% ../nbs/23_klr_multinomial.ipynb #35ab0074
@@ -49,10 +49,6 @@ def softmax_check(y, # class indices
     return y, c
 
 # %% ../nbs/23_klr_multinomial.ipynb #e14359f9
-def _root(G): # R with R Rᵀ = G
-    λ, U = np.linalg.eigh(G)
-    return U*np.sqrt(np.maximum(λ, 0))
-
 def softmax_cvxpy(G, # Gram matrix (n, n)
                   y, c, intercept=True, solver='ECOS', **kw
                  ): # -> (F without b, b, objective)
