@@ -70,15 +70,20 @@ def report(outcomes, out=None): # {id: Outcome}; -> the file
                     f'<style>{_STYLE}</style>{body}{links}{"".join(map(_section, outcomes.values()))}</html>', encoding='utf-8')
     return file
 
-# %% ../nbs/64_command.ipynb #f787ad45
+# %% ../nbs/64_command.ipynb #d4ecd90a
 _EXAMPLES = """examples:
   mcsvm-lit list                          what there is
   mcsvm-lit show CS/table_2               one exhibit: protocol, what the paper prints, our last table
   mcsvm-lit run                           everything, quick profile
   mcsvm-lit run CS/table_2 --full         one table as the paper made it
+  mcsvm-lit run WZL/table_1 --full --replications 20    the first twenty of its hundred; later, without the limit, the others
   mcsvm-lit run --paper TPM --jobs 2      one paper, two processes
   mcsvm-lit run --full --backend dask --scheduler tcp://10.0.0.1:8786
   mcsvm-lit report                        the page again, from what is kept"""
+
+def _count(s): # a whole number from 1
+    if not s.isdecimal() or int(s) < 1: raise argparse.ArgumentTypeError(f'{s} is not a number of replications')
+    return int(s)
 
 def _parser():
     p = argparse.ArgumentParser('mcsvm-lit', description='Tables and figures of five papers, ours beside theirs.', epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -96,6 +101,7 @@ def _parser():
         c.add_argument('--jobs', type=int, metavar='N', help='processes (1; with dask all workers)')
         c.add_argument('--backend', default='loky', choices=['loky', 'threading', 'dask'], help='how joblib spreads the work (loky)')
         c.add_argument('--scheduler', metavar='ADDRESS', help='of a running Dask scheduler; without it --backend dask starts one here')
+        c.add_argument('--replications', type=_count, metavar='N', default=float('inf'), help='at most so many of each exhibit')
         c.add_argument('--no-resume', dest='resume', action='store_false', help='compute again what is kept already')
     add('list', 'List the exhibits.', paper)
     add('show', 'Show one exhibit.', lambda c: c.add_argument('exhibit', metavar='EXHIBIT'), kind)
@@ -132,12 +138,12 @@ def _show(a):
     table = read_table(e.id, profile, a.out)
     print('', markdown_table(table, e.columns) if table else f'No table of the {profile} profile yet: mcsvm-lit run {e.id}{" --full"*a.full}', sep='\n')
 
-# %% ../nbs/64_command.ipynb #f7c3b9f7
+# %% ../nbs/64_command.ipynb #6e0ffdf2
 def _run(a):
     ids, profile = _chosen(a), 'full' if a.full else 'quick'
     print(f'{len(ids)} exhibits, {profile} profile; finished replications are kept in {Path(a.out or figures_dir())/"_runs"}', flush=True)
     with _cluster(a):
-        done = reproduce(ids, profile, a.seed, a.jobs or (-1 if a.backend == 'dask' else 1), a.backend, a.out, a.resume, verbose=1)
+        done = reproduce(ids, profile, a.replications, a.seed, a.jobs or (-1 if a.backend == 'dask' else 1), a.backend, a.out, a.resume, verbose=1)
     for o in done.values(): o.table = keep_outcome(o, a.out)
     if shown := summary(done): print(_table(shown))
     for id, o in done.items():

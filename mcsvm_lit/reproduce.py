@@ -7,7 +7,7 @@ __all__ = ['REGISTRY', 'HOMES', 'Exhibit', 'exhibit', 'jobs', 'registry', 'find'
            'markdown_table', 'agreement', 'verdict', 'Outcome', 'reproduce', 'file_of_table', 'read_table',
            'write_table', 'keep_outcome', 'show_exhibit']
 
-# %% ../nbs/63_reproduce.ipynb #ee866080
+# %% ../nbs/63_reproduce.ipynb #dd0b94fd
 import csv, hashlib, inspect, io, json, os, re, time, warnings, zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,10 +18,11 @@ from itertools import product
 from pathlib import Path
 import numpy as np
 from . import __version__
+from .datasets import DataMissing
 from .estimators import progress
 from .figures import figures_dir, to_svg
 
-# %% ../nbs/63_reproduce.ipynb #c75524c2
+# %% ../nbs/63_reproduce.ipynb #243b507d
 @dataclass(frozen=True)
 class Exhibit:
     "A table or a figure of a paper, and how ours is made."
@@ -33,13 +34,15 @@ class Exhibit:
     columns: tuple = ()
     prints: str = ''; protocol: str = ''; why: str = ''
     claims: dict = field(default_factory=dict)          # sentence -> function of the table
+    counts: str = 'r'                                   # which value of a job numbers the replications, from 0
 
     @property
     def id(self): return f'{self.paper}/{self.name}'
-    def jobs(self, profile): return self.full if profile == 'full' else self.quick
+    def jobs(self, profile, most=np.inf): # most: of the replications
+        return [j for j in (self.full if profile == 'full' else self.quick) if j.get(self.counts, 0) < most]
     def __repr__(self): return f'{self.id}: {self.title} ({len(self.quick)} jobs, in full {len(self.full)})'
 
-# %% ../nbs/63_reproduce.ipynb #a84738eb
+# %% ../nbs/63_reproduce.ipynb #46f291b9
 REGISTRY = {}                                                                  # id -> Exhibit
 
 def exhibit(paper, name, title, quick, full=None, **about): # see `Exhibit`
@@ -50,6 +53,7 @@ def exhibit(paper, name, title, quick, full=None, **about): # see `Exhibit`
         return f
     return keep
 
+# %% ../nbs/63_reproduce.ipynb #9f1a4e0d
 def jobs(**axes): # name=values
     "All combinations, the last name running fastest, as jobs."
     return [dict(zip(axes, v)) for v in product(*axes.values())]
@@ -122,14 +126,14 @@ def kept(file): # -> answer (a dictionary: job, rows, seconds), or None
     back = lambda v: z[v['npz']] if isinstance(v, dict) and 'npz' in v else v
     return answer | dict(rows=[{k: back(v) for k, v in r.items()} for r in answer['rows']])
 
-# %% ../nbs/63_reproduce.ipynb #7d8180a8
+# %% ../nbs/63_reproduce.ipynb #935230ae
 def _work(i, run, job, seed): # -> (i, rows or None, seconds or the reason)
     "One replication; runs in any process of any machine."
     from threadpoolctl import threadpool_limits
     t = time.perf_counter()
     try:
         with threadpool_limits(1): rows = run(np.random.default_rng(seed), **job)
-    except FileNotFoundError as missing: return i, None, str(missing)
+    except DataMissing as missing: return i, None, str(missing)
     return i, [rows] if isinstance(rows, dict) else list(rows), time.perf_counter() - t
 
 # %% ../nbs/63_reproduce.ipynb #6cd20c7b
@@ -182,17 +186,23 @@ class Outcome:
     def _repr_markdown_(self): return markdown_table(self.table, self.exhibit.columns)
     __repr__ = _repr_markdown_
 
-# %% ../nbs/63_reproduce.ipynb #1b5f56b1
+# %% ../nbs/63_reproduce.ipynb #dee9a21b
 def _answers(tasks, n_jobs, backend): # tasks: (i, run, job, seed)
     "Answers in the order in which they come."
     from joblib import Parallel, delayed, parallel_config
+    from joblib.parallel import get_active_backend
+    work = [delayed(_work)(*t) for t in tasks]
     with parallel_config(backend, n_jobs=n_jobs):                             # the one way that knows Dask and Ray, too
-        run = Parallel(return_as='generator_unordered', pre_dispatch='all' if backend == 'dask' else '2*n_jobs', batch_size=1)
-        yield from run(delayed(_work)(*t) for t in tasks)
+        if get_active_backend()[0].supports_return_generator:
+            yield from Parallel(return_as='generator_unordered', pre_dispatch='all' if backend == 'dask' else '2*n_jobs', batch_size=1)(work)
+        else:                                                                 # Ray gives lists only: a handful for each process at a time
+            run = Parallel(batch_size=1); step = 4*run._effective_n_jobs()
+            for i in range(0, len(work), step): yield from run(work[i:i + step])
 
-def _run(e, profile, seed, n_jobs, backend, root, resume, tell): # -> Outcome
+# %% ../nbs/63_reproduce.ipynb #bfa64009
+def _run(e, profile, most, seed, n_jobs, backend, root, resume, tell): # -> Outcome
     "One exhibit."
-    todo = e.jobs(profile); files = [file_of(e, j, profile, seed, root) for j in todo]
+    todo = e.jobs(profile, most); files = [file_of(e, j, profile, seed, root) for j in todo]
     answers = [kept(f) if resume else None for f in files]; missing = {}
     tell(sum(a is not None for a in answers))
     tasks = [(i, e.run, j, seed_of(e, j, seed)) for i, j in enumerate(todo) if answers[i] is None]
@@ -203,9 +213,10 @@ def _run(e, profile, seed, n_jobs, backend, root, resume, tell): # -> Outcome
     found = [a for a in answers if a]
     return Outcome(e, profile, [a['job'] | r for a in found for r in a['rows']], sum(a['seconds'] for a in found), missing)
 
-# %% ../nbs/63_reproduce.ipynb #af864a34
+# %% ../nbs/63_reproduce.ipynb #52d6731e
 def reproduce(ids=None,        # exhibits; all if None
               profile='quick', # or "full"
+              most=np.inf,     # at most so many replications of each exhibit
               seed=0,
               n_jobs=1,        # processes
               backend='loky',  # of joblib: "loky", "threading", "dask", …
@@ -216,12 +227,12 @@ def reproduce(ids=None,        # exhibits; all if None
     "Run exhibits; what is finished is kept."
     es = [find(i) for i in ids] if ids is not None else list(registry().values())
     root = Path(out) if out else figures_dir()
-    done, total = {}, progress(verbose=verbose, desc='all', total=sum(len(e.jobs(profile)) for e in es), position=0, unit='job')
+    done, total = {}, progress(verbose=verbose, desc='all', total=sum(len(e.jobs(profile, most)) for e in es), position=0, unit='job')
     with total:
         for e in es:
-            with progress(verbose=verbose, desc=e.id, total=len(e.jobs(profile)), position=1, leave=False, unit='job') as bar:
+            with progress(verbose=verbose, desc=e.id, total=len(e.jobs(profile, most)), position=1, leave=False, unit='job') as bar:
                 def tell(k): bar.update(k); total.update(k)
-                done[e.id] = _run(e, profile, seed, n_jobs, backend, root, resume, tell)
+                done[e.id] = _run(e, profile, most, seed, n_jobs, backend, root, resume, tell)
     return done
 
 # %% ../nbs/63_reproduce.ipynb #d51684a6
