@@ -8,11 +8,11 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do $
 
 .PHONY: help reproduce test lab docs bench browser-test export clean
 help:
-	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them), ours beside theirs'
+	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them, REPLICATIONS=20 no more than that), ours beside theirs'
 	@echo 'make test          export, lint, run every notebook, test the installed package'
 	@echo 'make lab           open JupyterLab'
 	@echo 'make docs          build the site into docs/_build/html'
-	@echo 'make bench         time us against peers'
+	@echo 'make bench         time us against peers (TORCH=1 also against torchkm, which brings PyTorch)'
 	@echo 'make browser-test  open every page and run every notebook in a real browser'
 	@echo 'make export        notebooks -> package; their outputs stored anew'
 	@echo 'make clean         remove .venv and everything built'
@@ -47,11 +47,16 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-is
 	@$(call install,bench)
 	@touch $@
 
+.venv/.ready-bench-torch: .venv/.ready-bench
+	@echo 'Installing torchkm and PyTorch (some gigabytes)'
+	@$(call install,bench-torch)
+	@touch $@
+
 , := ,
 
 # -- what people call ------------------------------------------------------------------------------
 reproduce: .venv/.ready
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/mcsvm-lit run --jobs 2 $(if $(FULL),--full)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/mcsvm-lit run --jobs 2 $(if $(FULL),--full) $(if $(REPLICATIONS),--replications $(REPLICATIONS))
 
 test: .venv/.ready
 	@$(PY) tools/check.py
@@ -63,7 +68,7 @@ lab: .venv/.ready
 docs: .venv/.ready
 	@$(PY) docs/build.py
 
-bench: .venv/.ready-bench
+bench: .venv/.ready-bench$(if $(TORCH),-torch)
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/run.py $(BENCH)
 
 browser-test: .venv/.ready-browser docs

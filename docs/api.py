@@ -42,10 +42,14 @@ def parses(s):
 class Dots:
     def __repr__(self): return '...'
 
+def bare_signature(o):
+    "What Python knows of it; of some classes, as exceptions, nothing."
+    try: return inspect.signature(o)
+    except (ValueError, TypeError): return inspect.Signature()
+
 def signature(o):
     "Names and defaults; what a default looks like is shown only where it is Python."
-    try: s = inspect.signature(o)
-    except (ValueError, TypeError): return '()'
+    s = bare_signature(o)
     def tidy(p):
         p = p.replace(annotation=empty)
         return p if p.default is empty or parses(f'(x={p.default!r})') else p.replace(default=Dots())
@@ -82,7 +86,7 @@ def remarks(o):
 def parameters(o, doc):
     "`(name, type, description)` of each parameter that the docstring or a comment describes."
     told = {n: (t, d) for n, t, d in items(doc.get('Parameters', ''))}
-    given = inspect.signature(o).parameters
+    given = bare_signature(o).parameters
     for n, words in remarks(o)[0].items():
         first = n.partition(',')[0]
         if first in given and n not in told: told[n] = kind(given[first].annotation), words
@@ -92,12 +96,13 @@ def parameters(o, doc):
 def returned(o, doc):
     if 'Returns' in doc: return list(items(doc['Returns']))
     words = remarks(o)[1]
-    return [('', kind(inspect.signature(o).return_annotation), words)] if words else []
+    return [('', kind(bare_signature(o).return_annotation), words)] if words else []
 
 # -- one entry --------------------------------------------------------------------------------------
 def field(name, entries):
     "A field of an entry: a name, and a list of what stands under it."
     def line(n, t, d):
+        if t and not d: t, d = '', t                                       # `name : what it is`, and no type
         head = ' '.join(f'`{x}`{{.{what}}}' for x, what in ((n, 'parameter'), (t, 'type')) if x)
         return f'  - {head}{" – " if head and d else ""}{d}'
     lines = [line(*e) for e in entries]

@@ -113,3 +113,29 @@ def test_on_paper(pages, page):
     assert not page.locator('.sidebar-drawer, .toc-drawer, footer').filter(visible=True).count()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert not page.locator('.statement + details').first.evaluate('d => d.open')
+
+def test_a_walk_without_a_dead_end(page, site):
+    "From the front page to a proof, to the code it serves, to the cell that defines it, to the experiment, and back."
+    visit(page, site/'index.html')
+    page.locator('article a[href="10_cs_problem.html"]').first.click(); page.wait_for_url('**/10_cs_problem.html')
+    proof = page.locator('.statement + details').first
+    proof.locator('summary').click(); assert proof.locator('p').first.is_visible()
+    page.locator('article a[href^="api/cs_problem.html#"]').first.click(); page.wait_for_url('**/api/cs_problem.html#*')
+    page.locator('article a', has_text='source').first.click(); page.wait_for_url('**/10_cs_problem.html#*')
+    page.locator('article a[href^="experiments/"]').first.click(); page.wait_for_url('**/experiments/10_*.html')
+    assert page.locator('article table').count() and page.locator('article img').count()
+    page.locator('article a[href="../10_cs_problem.html"]').first.click(); page.wait_for_url('**/10_cs_problem.html')
+    page.locator('.sidebar-brand').click(); page.wait_for_url('**/index.html')
+
+def test_on_a_phone(page, site):
+    "The menu opens, and leads on."
+    page.set_viewport_size(dict(width=400, height=800)); visit(page, site/'index.html')
+    entry = page.locator('.sidebar-tree a', has_text='CrammerSingerSVC').first
+    assert not entry.is_visible() or entry.bounding_box()['x'] < 0
+    page.locator('.mobile-header .nav-overlay-icon').click(); page.wait_for_timeout(500)
+    entry.click(); page.wait_for_url('**/14_crammer_singer.html')
+
+def test_a_lost_page(page, site):
+    "What stands where nothing stands leads back."
+    visit(page, site/'404.html')
+    page.locator('article a').first.click(); page.wait_for_url('**/index.html')
