@@ -78,7 +78,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse='csr', dtype=np.float64, order='C', accept_large_sparse=False)
         check_classification_targets(y)
         self.classes_, y = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2: raise ValueError(f'{type(self).__name__} needs examples of at least two classes; the data contains one class: {self.classes_[0]!r}.')
+        if len(self.classes_) < 2: raise ValueError(f'{type(self).__name__} needs examples of at least two classes; the data contains one class: {self.classes_.tolist()[0]!r}.')
         if sample_weight is not None: sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         c = fold_weights(y, self.classes_, self.class_weight, sample_weight)
         self.kernel_ = Kernel(self.kernel, _gamma(self.gamma, X, sample_weight, self.kernel), self.degree, self.coef0).fit(X)
