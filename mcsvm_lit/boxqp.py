@@ -29,31 +29,45 @@ def gap_terms(x, lo, hi, # a feasible point and the box
     down, up = _rooms(x, lo, hi, ρ)
     return np.abs(r)*np.where(r > 0, down, up)
 
-# %% ../nbs/05_boxqp.ipynb #df6404fc
-def _reduced(g, ν, a): # -> r
-    "The reduced gradient g + νa, zero where nothing is left but rounding."
-    r = g + ν*a
-    return np.where(np.abs(r) > 4e-16*(np.abs(g) + np.abs(ν*a)), r, 0.)
+# %% ../nbs/05_boxqp.ipynb #f5a07388
+@kernel("f8[::1], f8[::1], f8[::1], f8[::1], f8[::1]")
+def _corners(g, x, lo, hi, a):
+    "The corners ν_k of (5.8) in order, and the slopes (5.9) on the pieces between them."
+    K, far, size = 0, 0., 0.
+    for k in range(len(x)): far = max(far, abs(x[k])); size += abs(a[k]*x[k]); K += a[k] != 0
+    if far == 0: far = 1.
+    ν, left, right, slope, none, i = np.empty(K), np.empty(K), np.empty(K), np.empty(K + 1), 1.5e-14*size, 0
+    for k in range(len(x)):
+        if a[k] == 0: continue
+        down, up = x[k] - lo[k], hi[k] - x[k]
+        down, up = abs(a[k])*(far if down == np.inf else down), abs(a[k])*(far if up == np.inf else up)
+        down, up = 0. if down <= none else down, 0. if up <= none else up          # less than rounding leaves unknown of a·x
+        ν[i] = -g[k]/a[k]; right[i], left[i] = (down, up) if a[k] > 0 else (up, down); i += 1
+    order = np.argsort(ν); slope[0] = 0.; back = 0.
+    for i in range(K): slope[i + 1] = slope[i] + right[order[i]]                   # z - zmin of those below
+    for i in range(K - 1, -1, -1): back += left[order[i]]; slope[i] -= back        # zmax - z of those above
+    return ν[order], slope
 
-# %% ../nbs/05_boxqp.ipynb #ccc92cd2
-def _middle(lo, hi): # one of the ends may be infinite, or both
-    if np.isfinite(lo) and np.isfinite(hi): return float(lo/2 + hi/2)
-    return float(lo if np.isfinite(lo) else hi if np.isfinite(hi) else 0.)
+@kernel("f8[::1], f8[::1], f8[::1], f8[::1], f8[::1]")
+def _flat(g, x, lo, hi, a):
+    "The multiplier in the middle, and both ends, of where the gap is least."
+    ν, slope = _corners(g, x, lo, hi, a); K = len(ν); i = j = 0
+    if K == 0: return 0., 0., 0.
+    while slope[i] < 0 and i < K: i += 1
+    while slope[j] <= 0 and j < K: j += 1
+    low, high = ν[i - 1] if i > 0 else -np.inf, ν[j - 1] if slope[j] > 0 and j > 0 else np.inf
+    middle = low/2 + high/2 if abs(low) < np.inf and abs(high) < np.inf else low if abs(low) < np.inf else high if abs(high) < np.inf else 0.
+    return middle, low, high
 
-# %% ../nbs/05_boxqp.ipynb #a739ee78
+# %% ../nbs/05_boxqp.ipynb #488285c2
 def multiplier(g, # gradient Qx + q
                x, lo, hi, # a feasible point and the box
                a # coefficients of the equality, not all zero
               ): # -> ν, (smallest, largest)
     "The multiplier of the equality with the least duality gap, and the interval of all that share it."
-    k = np.flatnonzero(a); ν = -g[k]/a[k]
-    order = np.argsort(ν); k, ν = k[order], np.r_[-np.inf, ν[order], np.inf]
-    down, up = _rooms(x, lo, hi, _scale(x))
-    right = np.where(a > 0, a*down, -a*up)[k]                                      # z - zmin
-    left  = np.where(a > 0, a*up, -a*down)[k]                                      # zmax - z
-    slope = np.r_[0, right.cumsum()] - np.r_[left[::-1].cumsum()[::-1], 0]         # (5.9) on the pieces (ν[i], ν[i+1])
-    ends = ν[np.searchsorted(slope, 0, 'left')], ν[np.searchsorted(slope, 0, 'right')]
-    return _middle(*ends), tuple(map(float, ends))
+    g, x, lo, hi, a = (np.ascontiguousarray(v, float) if np.ndim(v) else np.full(len(g), float(v)) for v in (g, x, lo, hi, a))
+    ν, *ends = _flat(g, x, lo, hi, a)
+    return ν, tuple(ends)
 
 # %% ../nbs/05_boxqp.ipynb #2efb06ba
 def project_box(y, # any point
@@ -314,45 +328,55 @@ def _gradient(Q, q, x):
             for k in range(len(g)): g[k] += t*row[k]
     return g
 
-# %% ../nbs/05_boxqp.ipynb #e89ade78
-def _tidied(x, lo, hi, a, b, d):
-    "`x` with its variables exactly at bounds where they are but for rounding, and a·x = b as exactly as can be."
-    x = np.clip(x, lo, hi)
-    near = 8*np.finfo(float).eps*np.minimum(np.abs(x).max(), np.maximum(np.abs(lo), np.abs(hi)))
-    x = np.where(x - lo <= near, lo, np.where(hi - x <= near, hi, x))
-    F = (x > lo) & (x < hi) & (a != 0)
-    w = F*a/np.maximum(d, 1e-16*d.max() or 1.)                                   # most to those that are least curved
-    if F.any(): x += w*(b - a@x)/(w@a)
-    return np.clip(x, lo, hi)
+# %% ../nbs/05_boxqp.ipynb #fb026fe9
+@kernel("f8[::1], f8[::1], f8[::1], f8[::1], f8, f8[::1]")
+def _tidy(x, lo, hi, a, b, d): # changes x
+    "Put variables exactly at bounds where they are but for rounding, and make a·x = b as exact as can be."
+    n, far, least, lack, curved = len(x), 0., 0., b, 0.
+    for k in range(n): x[k] = min(max(x[k], lo[k]), hi[k]); far = max(far, abs(x[k])); least = max(least, d[k])
+    least = 1e-16*least if least > 0 else 1.
+    for k in range(n):
+        near = 8*2.2e-16*min(far, max(abs(lo[k]), abs(hi[k])))
+        if x[k] - lo[k] <= near: x[k] = lo[k]
+        elif hi[k] - x[k] <= near: x[k] = hi[k]
+        elif a[k] != 0: curved += a[k]*a[k]/max(d[k], least)
+        lack -= a[k]*x[k]
+    if curved > 0 and lack != 0:
+        for k in range(n):
+            if lo[k] < x[k] < hi[k]: x[k] = min(max(x[k] + lack/curved*a[k]/max(d[k], least), lo[k]), hi[k])     # most to those that are least curved
 
-# %% ../nbs/05_boxqp.ipynb #57239e5a
+# %% ../nbs/05_boxqp.ipynb #ea85cc8f
+@kernel("f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8, f8[::1], f8[::1]")
+def _verdict(x, g, q, lo, hi, b, a, d):
+    "For the best ν of a point: ν, its interval, then the numbers of a certificate, in the order of its fields, and x·Qx."
+    ν, low, high = _flat(g, x, lo, hi, a); gap = _gap(x, lo, hi, g, a, d, ν)
+    P, Ax, size, unit, curved, torn, worst, far = 0., 0., 0., 0., 0., 0., 0., 0.
+    for k in range(len(x)): far = max(far, abs(x[k]))
+    for k in range(len(x)):
+        P += x[k]*(g[k] + q[k])/2; curved += x[k]*(g[k] - q[k]); unit += d[k]*x[k]**2/2 + abs(q[k]*x[k])
+        Ax += a[k]*x[k]; size += abs(a[k]*x[k]); r = g[k] + ν*a[k]
+        if abs(r) <= 4e-16*(abs(g[k]) + abs(ν*a[k])): continue
+        room = x[k] - lo[k] if r > 0 else hi[k] - x[k]
+        if room == np.inf: torn = max(torn, abs(r))                              # no multiplier takes this up
+        else: worst = max(worst, abs(r)*room)
+    off = abs(Ax - b)/max(size, abs(b)) if Ax != b else 0.
+    return ν, low, high, P, P - gap, off, torn, worst, unit, curved
+
+# %% ../nbs/05_boxqp.ipynb #92503ba7
 def _certified(Q, q, lo, hi, a, b, x, d, tol, n_iter):
     "The tidied point with all that is known about it."
-    x = _tidied(x, lo, hi, a, b, d); g = _gradient(Q, q, x)
-    if x@(g - q) < -1e-9*(d@x**2): raise ValueError(NOT_PSD)
-    ν, interval = multiplier(g, x, lo, hi, a) if a.any() else (0., (0., 0.))
-    r = _reduced(g, ν, a); terms = gap_terms(x, lo, hi, r, d)
-    wrong = (r > 0) & np.isinf(lo) | (r < 0) & np.isinf(hi)                # no multiplier takes these up
-    primal, off, size = x@(g + q)/2, abs(a@x - b), max(np.abs(a)@np.abs(x), abs(b))
-    return BoxQP(x, g, ν, interval, Certificate(
-        primal=float(primal), dual=float(primal - terms.sum()), primal_feasibility=float(off/size) if off else 0.,
-        stationarity=float(np.abs(r[wrong]).max(initial=0.)), complementarity=float(terms[~wrong].max(initial=0.)),
-        n_iter=n_iter, tol=tol, unit=float(d@x**2/2 + np.abs(q)@np.abs(x))))
+    x = x.copy(); _tidy(x, lo, hi, a, b, d); g = _gradient(Q, q, x)
+    ν, low, high, primal, dual, off, torn, worst, unit, curved = _verdict(x, g, q, lo, hi, b, a, d)
+    if curved < -1e-9*(d@x**2): raise ValueError(NOT_PSD)
+    return BoxQP(x, g, ν, (low, high), Certificate(primal, dual, primal_feasibility=off, stationarity=torn, complementarity=worst,
+                                                   n_iter=n_iter, tol=tol, unit=unit))
 
-# %% ../nbs/05_boxqp.ipynb #e78077ec
-def boxqp(Q, # (n, n), symmetric, positive semidefinite
-          q, # (n,)
-          lo=0., hi=1., # bounds: numbers or (n,), infinite ones allowed
-          a=None, b=0., # equality a·x = b: (n,) and a number
-          x0=None, # where to start; projected if it is not feasible
-          tol=1e-9, # relative duality gap to reach
-          max_iter=None # steps of either kind; by default 100 000 + 1000 n
-         ): # -> BoxQP
-    "Minimise x·Qx/2 + q·x over lo <= x <= hi and, where `a` is given, a·x = b."
-    Q, q, lo, hi, a, b = data = _accepted(Q, q, lo, hi, a, b)
-    n, d, tol = len(q), np.maximum(Q.diagonal(), 0), float(tol)
-    x = _first_point(q, lo, hi, a, b) if x0 is None else project_box(_vector(x0, n, 'x0'), lo, hi, a, b)
-    if not np.isfinite(x).all(): raise ValueError('`x0` must be finite.')
+# %% ../nbs/05_boxqp.ipynb #c55feba7
+def _solved(data, # arrays and a number that are known to be right: Q, q, lo, hi, a, b
+            x, # a feasible point, changed
+            tol=1e-9, max_iter=None): # -> BoxQP
+    "`boxqp` without looking at what is given: for programs inside other solvers."
+    Q, q, lo, hi, a, b = data; n, d, tol = len(q), np.maximum(Q.diagonal(), 0), float(tol)
     limit = 100_000 + 1000*n if max_iter is None else max_iter
     g, taken, phase, stalls, P, gap = _gradient(Q, q, x), 0, 0, 0, np.inf, np.inf
     while True:
@@ -366,3 +390,18 @@ def boxqp(Q, # (n, n), symmetric, positive semidefinite
         P, gap = min(P, c.primal), min(gap, c.gap)
         if c.converged or taken >= limit or stalls == 4: return best
         x, g = best.x.copy(), best.g.copy()
+
+# %% ../nbs/05_boxqp.ipynb #a156eaf1
+def boxqp(Q, # (n, n), symmetric, positive semidefinite
+          q, # (n,)
+          lo=0., hi=1., # bounds: numbers or (n,), infinite ones allowed
+          a=None, b=0., # equality a·x = b: (n,) and a number
+          x0=None, # where to start; projected if it is not feasible
+          tol=1e-9, # relative duality gap to reach
+          max_iter=None # steps of either kind; by default 100 000 + 1000 n
+         ): # -> BoxQP
+    "Minimise x·Qx/2 + q·x over lo <= x <= hi and, where `a` is given, a·x = b."
+    Q, q, lo, hi, a, b = data = _accepted(Q, q, lo, hi, a, b)
+    x = _first_point(q, lo, hi, a, b) if x0 is None else project_box(_vector(x0, len(q), 'x0'), lo, hi, a, b)
+    if not np.isfinite(x).all(): raise ValueError('`x0` must be finite.')
+    return _solved(data, x, tol, max_iter)

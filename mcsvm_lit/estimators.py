@@ -28,6 +28,7 @@ def fold_weights(y, # class indices
     if s.min() < 0: raise ValueError(f'Negative values in data passed to `sample_weight`: the smallest is {s.min():g}; weights must be zero or more.')
     if class_weight == 'balanced':
         n = np.bincount(y, s, len(classes)); w = np.divide(s.sum(), len(classes)*n, out=np.zeros(len(n)), where=n > 0)
+    elif class_weight is None: w = np.ones(len(classes))
     else: w = compute_class_weight(class_weight, classes=np.asarray(classes), y=np.asarray(classes)[y])
     if w.min() < 0: raise ValueError(f'class_weight must be zero or more, got {w.min():g}.')
     c = s*w[y]

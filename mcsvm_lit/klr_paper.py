@@ -4,13 +4,12 @@
 
 # %% auto #0
 __all__ = ['KLRFit', 'PrimalFit', 'klr_start', 'pair_step', 'PairDescent', 'disagree_most', 'pair_loop', 'smo_groups',
-           'disagree_awake', 'smo', 'pivoted_root', 'bfgs_alpha', 'lbfgs_cholesky']
+           'disagree_awake', 'smo', 'bfgs_alpha', 'lbfgs_cholesky']
 
-# %% ../nbs/21_klr_paper.ipynb #99f20d6b
+# %% ../nbs/21_klr_paper.ipynb #1a22d76c
 import math, warnings
 from collections import namedtuple
 import numpy as np
-from scipy.linalg.lapack import dpstrf
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
@@ -151,15 +150,6 @@ def smo(G, s, c, # Gram matrix, labels ±1, weights
     "The paper's algorithm, corrected: exact steps on the two that disagree most, those at rest left out."
     return pair_loop(G, s, c, disagree_awake, tol, **kw)
 
-# %% ../nbs/21_klr_paper.ipynb #2876915d
-def pivoted_root(G, # positive semidefinite
-                 tol=1e-12 # of the largest diagonal entry
-                ): # -> L (n, r) with L Lᵀ = G
-    "The pivoted Cholesky factor, rows in the order of G."
-    L, p, r, _ = dpstrf(G, tol=tol*np.diag(G).max(), lower=1)
-    R = np.empty((len(G), r));  R[p - 1] = np.tril(L)[:, :r]
-    return R
-
 # %% ../nbs/21_klr_paper.ipynb #0d330f6e
 PrimalFit = namedtuple('PrimalFit', 'F b value n_iter n_eval reached trace')
 PrimalFit.__doc__ = 'Scores, intercept, primal value, iterations and evaluations of BFGS, whether the target was reached, value by iteration.'
@@ -186,12 +176,12 @@ def bfgs_alpha(G, s, c, # Gram matrix, labels ±1, weights
     r, rest = _lbfgs(E, np.r_[np.zeros(len(s)) if start is None else s*start, 0.], target, max_iter, memory)
     return PrimalFit(G @ r.x[:-1], float(r.x[-1]), *rest)
 
-# %% ../nbs/21_klr_paper.ipynb #2fe71c62
-def lbfgs_cholesky(G, s, c, # Gram matrix, labels ±1, weights
+# %% ../nbs/21_klr_paper.ipynb #4e2de600
+def lbfgs_cholesky(L, s, c, # factor of the Gram matrix (n, r), labels ±1, weights
                    target=-np.inf, # stop when the primal is as low as this
                    max_iter=20_000, memory=10): # -> PrimalFit
     "The same BFGS on the same primal, in the coordinates of a Cholesky factor, (21.9)."
-    s, c = klr_check(s, c);  L = pivoted_root(G)
+    s, c = klr_check(s, c)
     def E(x):
         v, b = x[:-1], x[-1];  F = L @ v;  α = c*expit(-s*(F + b))
         return v@v/2 + c@logistic_loss(s*(F + b)), np.r_[v - L.T @ (α*s), -(α@s)]

@@ -5,18 +5,19 @@
 # %% auto #0
 __all__ = ['INDEFINITE', 'balanced', 'best_scale', 'pair_step', 'at_rest', 'halves', 'moved', 'worst_pair', 'pair_steps',
            'logit_root', 'single_steps', 'fast_gap', 'hopeless', 'descend', 'by_cholesky', 'best_length', 'newton_step',
-           'newton', 'woodbury', 'conjugate_gradients', 'by_gradients', 'by_factor', 'streamed', 'working_set',
-           'descend_rows', 'Watch', 'KLRSolution', 'Fit', 'solve_klr']
+           'newton', 'woodbury', 'conjugate_gradients', 'by_gradients', 'by_factor', 'secant', 'best_combination',
+           'refine', 'streamed', 'working_set', 'descend_rows', 'Watch', 'KLRSolution', 'Fit', 'solve_klr']
 
-# %% ../nbs/22_klr_solver.ipynb #f8b80e60
+# %% ../nbs/22_klr_solver.ipynb #859cffd6
 from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import issparse
 from scipy.special import expit
 from .certificates import Certificate
 from .compiled import kernel
 from .estimators import progress
-from .kernels import Kernel, KernelRows, pivoted_cholesky
+from .kernels import Kernel, KernelRows, pivoted_cholesky, _Side, _block, _sides
 from .klr_problem import best_intercept, klr_certificate, klr_check, klr_values
 
 # %% ../nbs/22_klr_solver.ipynb #da965944
@@ -26,11 +27,11 @@ def balanced(s, c, intercept=True): # -> δ (n,)
     plus = c[s > 0].sum();  share = plus/c.sum()
     return np.where(s > 0, 1 - share, share)
 
-# %% ../nbs/22_klr_solver.ipynb #650dc603
+# %% ../nbs/22_klr_solver.ipynb #fc9501d9
 def best_scale(δ, c, q): # q: aᵀKa at α = c δ
     "The root t of (22.3), by bisection of its logarithm."
     lo, hi = -700., 0.
-    for _ in range(80):
+    for _ in range(40):                                     # t to nine digits: more than a start needs
         t = np.exp((lo + hi)/2)
         if t*q + (c*δ)@np.log(t*δ/(1 - t*δ)) > 0: hi = (lo + hi)/2
         else: lo = (lo + hi)/2
@@ -240,13 +241,14 @@ def newton(mul, factor, s, c, a, F, tol, max_iter, intercept=True, tell=lambda *
         a, F = a + t*Δ, F + t*KΔ
     return best[1], best[2], it
 
-# %% ../nbs/22_klr_solver.ipynb #d32c0975
-def woodbury(L): # (n, r) -> function of w
+# %% ../nbs/22_klr_solver.ipynb #fe59217c
+def woodbury(L, rows=4096): # (n, r) -> function of w
     "Approximate solver of systems with I + w L Lᵀ w, (22.10)."
     def factor(w):
-        A = w[:, None]*L; M = A.T @ A; M.flat[::len(M)+1] += 1
+        M, v = np.eye(L.shape[1]), w[:, None]
+        for i in range(0, len(L), rows): A = v[i:i+rows]*L[i:i+rows]; M += A.T @ A
         R = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
-        return lambda V: V - A @ cho_solve(R, A.T @ V, check_finite=False)
+        return lambda V: V - v*(L @ cho_solve(R, L.T @ (v*V), check_finite=False))
     return factor
 
 # %% ../nbs/22_klr_solver.ipynb #0e64d737
@@ -274,17 +276,57 @@ def by_factor(L): # -> (mul, factor)
     "The model: L Lᵀ in place of the kernel matrix."
     return by_gradients(lambda v: L @ (L.T @ v), L)
 
-# %% ../nbs/22_klr_solver.ipynb #db8969d9
-def streamed(k, X, memory=64): # megabytes of kernel values at a time
+# %% ../nbs/22_klr_solver.ipynb #a9dab911
+def secant(s, c, α, ω, ξ): # -> c σ(ξ) - α, and W
+    "The step from α to c σ(ξ) with all its digits, and the slope (22.11)."
+    u, new, rest = np.log(α/ω), c*expit(ξ), c*expit(-ξ)
+    d, far = np.where(α < ω, new - α, ω - rest), np.abs(ξ - u) > 1e-4
+    return d, np.where(far, d/np.where(far, ξ - u, 1.), α*(ω/c))
+
+# %% ../nbs/22_klr_solver.ipynb #cd2f3eee
+def best_combination(s, c, α, ω, F, D, KD, enough): # D (n, m): directions of a; -> α, ω, F, t
+    "Minimise the dual over a + D t, to a decrease of `enough`."
+    Q, t = D.T @ KD, np.zeros(D.shape[1])
+    for _ in range(50):
+        g, H = D.T @ (F + s*np.log(α/ω)), Q + D.T @ ((c/α/ω)[:, None]*D)
+        e = H.diagonal()**-.5; h = -e*np.linalg.lstsq(e[:, None]*H*e, e*g, rcond=1e-12)[0]; down = -(g @ h)
+        if down <= enough: break
+        dα, dF = s*(D @ h), KD @ h; room = np.where(dα < 0, α, ω)/np.maximum(np.abs(dα), 1e-300); x = min(1., .9*room.min())
+        while x > 1e-9 and dα @ (s*(F + x*dF) + np.log((α + x*dα)/(ω - x*dα))) > .5*down: x /= 2           # beyond the minimum, and steep
+        α, ω, F, t = α + x*dα, ω - x*dα, F + x*dF, t + x*h
+    return α, ω, F, t
+
+# %% ../nbs/22_klr_solver.ipynb #b393165a
+def refine(mul, L, s, c, u, F, tol, max_iter, intercept=True, tell=lambda *a: None): # F: true scores of u -> u, F, products
+    "The model L Lᵀ corrected, one product by `mul` a step, until the gap is small or its pace is hopeless."
+    (near, factor), path, best = by_factor(L), [], (np.inf,); D = KD = np.zeros((len(s), 0))
+    u = np.clip(u, -600., 600.); α, ω = c*expit(u), c*expit(-u)
+    for it in range(max_iter + 1):
+        u = np.log(α/ω); P, _, gap = klr_values(F, u, s, c, None, intercept); tell(P, gap, it, lambda: u); path.append((it, gap))
+        if gap < best[0]: best = gap, u, F
+        if gap <= tol*P or it == max_iter or hopeless(path, tol*P, max_iter, 10): break
+        b = best_intercept(F, s, c) if intercept else 0.
+        d, W = secant(s, c, α, ω, -s*(F + b))                                                        # (22.11)
+        G = F + newton_step(factor, np.sqrt(W), s*α, s*d, near(s*d), .01*gap, intercept)[1]           # (22.7) of the model
+        d = s*secant(s, c, α, ω, -s*(G + (best_intercept(G, s, c) if intercept else 0.)))[0]
+        D, KD = np.c_[d, D[:, :4]], np.c_[mul(d), KD[:, :4]]
+        α, ω, F, t = best_combination(s, c, α, ω, F, D, KD, 1e-3*gap)
+        if not t.any(): break
+        D[:, 0], KD[:, 0] = D @ t, KD @ t                                                            # the step that was made
+    return best[1], best[2], it
+
+# %% ../nbs/22_klr_solver.ipynb #fb6c8ef9
+def streamed(k, X, tile=512): # rows of a tile
     "Products with the kernel matrix of X, which is never stored; each value is computed once."
-    n = X.shape[0]
+    n = X.shape[0]; at = [slice(i, min(i + tile, n)) for i in range(0, n, tile)]
+    if callable(k.name): part, block = [X[I] for I in at], k
+    else: A = _sides(k, X)[0]; part, block = [_Side(A.X[I], A.X[I].T.tocsr() if issparse(A.X) else A.X[I].T, A.h[I]) for I in at], lambda P, Q: _block(k, P, Q)
     def mul(v):
-        F, i = np.zeros(v.shape), 0
-        while i < n:
-            e = min(n, i + max(1, int(memory*2**17/(i + 1)), 1)) if i else min(n, int((memory*2**17)**.5) + 1)
-            e = min(e, i + 4096); B = k(X[i:e], X[:e]); F[i:e] += B @ v[:e]
-            if i: F[:i] += B[:, :i].T @ v[i:e]
-            i = e
+        F = np.zeros(v.shape)
+        for i, I in enumerate(at):
+            for j, J in enumerate(at[:i+1]):
+                B = block(part[i], part[j]); F[I] += B @ v[J]
+                if j < i: F[J] += B.T @ v[I]
         return F
     return mul
 
@@ -332,14 +374,14 @@ class KLRSolution:
     certificate: Certificate
     solver: str              # 'smo', 'newton' or 'lowrank'
 
-# %% ../nbs/22_klr_solver.ipynb #dbb9a148
+# %% ../nbs/22_klr_solver.ipynb #9a07821c
 class Fit:
     "One fit: data, matrix (if it fits) and the three ways to go on from logits `u` with scores `F`."
     def __init__(self, k, X, s, c, intercept, tol, cache_size, watch):
         self.k, self.X, self.s, self.c, self.intercept, self.tol, self.cache, self.watch = k, X, s, c, intercept, tol, cache_size, watch
         fits = k.name == 'precomputed' or 8*len(s)**2 <= cache_size*2**20
         self.K = np.ascontiguousarray(k(X)) if fits else None
-        self.mul = (lambda v: self.K @ v) if fits else streamed(k, X, cache_size/6)
+        self.mul = (lambda v: self.K @ v) if fits else streamed(k, X)
         self.args = dict(intercept=intercept, tell=watch)
 
     def gap(self, u, F): # relative
@@ -371,9 +413,9 @@ class Fit:
     def newton(self, how, u, F, max_iter): # how: (mul, factor); F: scores by that mul
         return newton(*how, self.s, self.c, self.s*self.c*expit(u), F, self.tol, max_iter, **self.args)
 
-# %% ../nbs/22_klr_solver.ipynb #274b56fa
+# %% ../nbs/22_klr_solver.ipynb #df8cf983
 def _lowrank(fit, u, F, max_iter, auto): # -> u, F, iterations, did the factor close
-    "Newton on the model, then with the model as preconditioner."
+    "Newton on the model, then the model corrected; then a preconditioner, unless it is poor and working sets are at hand."
     n = len(fit.s); most = n//4 if fit.K is not None and auto else n if fit.K is not None else min(n, max(1, int(fit.cache*2**17/(5*n))))
     given = (Kernel('precomputed').fit(fit.K), fit.K) if fit.K is not None else (fit.k, fit.X)
     L, piv = pivoted_cholesky(*given, 1e-13, most)
@@ -381,11 +423,12 @@ def _lowrank(fit, u, F, max_iter, auto): # -> u, F, iterations, did the factor c
     model = by_factor(L); a = fit.s*fit.c*expit(u) if F is not None else np.zeros(n)
     v, _, it = newton(*model, fit.s, fit.c, a, model[0](a), fit.tol/4, max_iter, **fit.args)
     G = fit.mul(fit.s*fit.c*expit(v))
-    v, G, more = fit.newton(by_gradients(fit.mul, L), v, G, max_iter)
+    v, G, more = refine(fit.mul, L, fit.s, fit.c, v, G, fit.tol, max_iter, **fit.args); it += more
+    if fit.gap(v, G) > fit.tol and not (auto and fit.K is None and len(piv) == most): v, G, more = fit.newton(by_gradients(fit.mul, L), v, G, max_iter); it += more
     if F is None or fit.gap(v, G) < fit.gap(u, F): u, F = v, G
-    return u, F, it + more, True
+    return u, F, it, True
 
-# %% ../nbs/22_klr_solver.ipynb #fcbb27ad
+# %% ../nbs/22_klr_solver.ipynb #c73363e5
 def _solve(fit, solver, max_iter, u0): # -> u, F, steps, solver
     "The paragraph above, line by line."
     n, auto, fits = len(fit.s), solver == 'auto', fit.K is not None
@@ -399,7 +442,7 @@ def _solve(fit, solver, max_iter, u0): # -> u, F, steps, solver
     if solver == 'lowrank' or auto or not fits:
         u, F, it, closed = _lowrank(fit, u, F, few, auto); steps += it; used = 'lowrank'
         if done() or solver == 'lowrank': return u, F, steps, used
-    if not fits: u, F, it = fit.smo(u, F, many); return u, F, steps + it, 'smo'
+    if not fits: u, F, it = fit.smo(*fit.start(u), many); return u, F, steps + it, 'smo'            # balanced, with scores anew
     v, G, it = fit.newton(by_cholesky(fit.K), u, F, few)
     return (v, G, steps + it, 'newton')
 

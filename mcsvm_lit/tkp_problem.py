@@ -13,10 +13,10 @@ from scipy.linalg import solve_triangular
 from .boxqp import boxqp
 from .certificates import Certificate
 
-# %% ../nbs/40_tkp_problem.ipynb #a96dedad
+# %% ../nbs/40_tkp_problem.ipynb #bf48d441
 def homogeneous(X): # (n, d) -> (n, d+1)
     "Rows with a one appended."
-    return np.c_[X, np.ones(len(X))]
+    return np.concatenate([X, np.ones((len(X), 1))], 1)
 
 # %% ../nbs/40_tkp_problem.ipynb #7328c574
 def twin_cvxpy(A, B, C, lam, # own class, other class, the rest; λ
@@ -55,7 +55,7 @@ def _parts(A, B, C):
         if name != 'C' and not len(X): raise ValueError(f'`{name}` has no rows: each of the two classes needs at least one sample.')
     return A, B, C
 
-# %% ../nbs/40_tkp_problem.ipynb #cd6a8a25
+# %% ../nbs/40_tkp_problem.ipynb #5f0e59a7
 def twin_qp(A, B, C=None, # own class, other class, the rest (rows are samples; the rest may be empty)
             eps=.2, # the rest is asked for a margin of 1 - eps
             delta=1e-4, # ridge on w and b
@@ -66,8 +66,8 @@ def twin_qp(A, B, C=None, # own class, other class, the rest (rows are samples; 
     if not 0 <= eps < 1: raise ValueError(f'`eps` must lie in [0, 1), got {eps}.')
     for name, k in (('delta', delta), ('kB', kB), ('kC', kC)):
         if not 0 < k < np.inf: raise ValueError(f'`{name}` must be positive and finite, got {k}.')
-    F, N = homogeneous(A), homogeneous(np.r_[B, C]); nB, nC = len(B), len(C)
-    R = np.linalg.qr(np.r_[F, np.sqrt(delta)*np.eye(F.shape[1])], mode='r')
+    F, N = homogeneous(A), homogeneous(np.concatenate([B, C])); nB, nC = len(B), len(C)
+    R = np.linalg.qr(np.concatenate([F, np.sqrt(delta)*np.eye(F.shape[1])]), mode='r')
     W = np.ascontiguousarray(solve_triangular(R, N.T, trans='T').T)
     return TwinQP(N, W, R, np.r_[np.ones(nB), np.full(nC, 1 - eps)], np.r_[np.full(nB, float(kB)), np.full(nC, float(kC))], len(A), nB, nC)
 

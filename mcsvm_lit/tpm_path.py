@@ -6,7 +6,7 @@
 __all__ = ['nonnegative', 'direction', 'nu_path_plain', 'margin_points', 'NuPath', 'nu_path_points', 'nu_path', 'plane_at',
            'path_distances', 'merged', 'path_kkt', 'path_plot']
 
-# %% ../nbs/31_tpm_path.ipynb #99216d9f
+# %% ../nbs/31_tpm_path.ipynb #44570c0e
 from dataclasses import dataclass
 from functools import cached_property
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.linalg.lapack import dpstrf
 from .boxqp import NOT_PSD
 from .certificates import Certificate
 from .compiled import kernel
+from .elbow import elbow_append, elbow_delete
 from .tpm_problem import MarginPlane, _mass, about_rest, lowest, plane_norm
 
 # %% ../nbs/31_tpm_path.ipynb #ef63c4a2
@@ -78,36 +79,6 @@ def margin_points(Q, # positive semidefinite (m, m)
     if np.abs(Q@x - W@(W.T@x)).max() > 1e-8*max(top, 1e-4*size)*m**.5: raise ValueError(NOT_PSD)
     return W
 
-# %% ../nbs/31_tpm_path.ipynb #bab85180
-@kernel("f8[::1], f8[:,::1], f8[:,::1], i8")
-def _append(a, B, T, n): # changes all three -> how much of `a` is new
-    "Row `a` becomes member n of (31.4)."
-    size = np.sqrt(a@a); rest = size; T[:n, n] = 0.
-    for turn in range(3):
-        if n == 0: break
-        t = B[:n]@a; a -= t@B[:n]; T[:n, n] += t
-        before = rest; rest = np.sqrt(a@a)
-        if rest > .5*before: break
-    T[n, n] = rest
-    if rest > 0: B[n] = a/rest
-    return rest/size
-
-# %% ../nbs/31_tpm_path.ipynb #bf8b59c7
-@kernel("i8, f8[:,::1], f8[:,::1], i8")
-def _remove(j, B, T, n):
-    "Member j of n leaves (31.4)."
-    for i in range(n):
-        for c in range(max(j, i-1), n-1): T[i, c] = T[i, c+1]
-    for i in range(j, n-1):
-        r = np.hypot(T[i, i], T[i+1, i]); C, S = T[i, i]/r, T[i+1, i]/r
-        T[i, i] = r; T[i+1, i] = 0.
-        for c in range(i+1, n-1):
-            x, y = T[i, c], T[i+1, c]
-            T[i, c] = C*x + S*y; T[i+1, c] = C*y - S*x
-        for q in range(B.shape[1]):
-            x, y = B[i, q], B[i+1, q]
-            B[i, q] = C*x + S*y; B[i+1, q] = C*y - S*x
-
 # %% ../nbs/31_tpm_path.ipynb #73e22280
 @kernel("f8[:,::1], f8[:,::1], i8, f8")
 def _foot(B, T, n, c): # -> h, δ
@@ -144,7 +115,7 @@ def _approach(λ, E, old, δ, n): # changes old -> the member in the way, or -1
     for j in range(n): old[j] += t*(δ[j] - old[j])
     return out
 
-# %% ../nbs/31_tpm_path.ipynb #201a890b
+# %% ../nbs/31_tpm_path.ipynb #f6cd62dc
 @kernel("f8[:,::1], f8[::1], i8[::1], f8, f8, f8[:,::1], f8[:,::1], i8[::1], i8[::1], i8")
 def _direction(A, λ, tie, flat, c, B, T, E, mark, n): # changes B, T, E, mark -> members of the elbow, h, δ
     "The direction of Theorem 31.5, from an elbow of n members whose foot is feasible."
@@ -153,14 +124,14 @@ def _direction(A, λ, tie, flat, c, B, T, E, mark, n): # changes B, T, E, mark -
         who = _violated(A, λ, tie, mark, h, flat)
         if who < 0: break
         mark[who] = 2; a[:-1] = A[who]; a[-1] = c
-        if n == len(E) or _append(a, B, T, n) < 1e-13: continue
+        if n == len(E) or elbow_append(B, T, n, a) < 1e-13: continue
         h1, δ1 = _foot(B, T, n + 1, c)
         if δ1[n] <= 0 if λ[who] == 1 else δ1[n] >= 0: continue
         mark[who] = 1; E[n] = who; old[n] = 0.; n += 1; h, δ = h1, δ1
         while True:
             out = _approach(λ, E, old, δ, n)
             if out < 0: break
-            mark[E[out]] = 0; _remove(out, B, T, n); n -= 1
+            mark[E[out]] = 0; elbow_delete(B, T, n, out); n -= 1
             for j in range(out, n): E[j] = E[j+1]; old[j] = old[j+1]
             h, δ = _foot(B, T, n, c)
     return n, h, δ
@@ -199,7 +170,7 @@ def _grown(x, n): # room for n more
     y = np.empty(2*n, x.dtype); y[:len(x)] = x
     return y
 
-# %% ../nbs/31_tpm_path.ipynb #f67b79dd
+# %% ../nbs/31_tpm_path.ipynb #24018fbb
 @kernel("f8[::1], i8[::1], i8, f8[::1], f8, f8[:,::1], f8[:,::1], i8[::1]")
 def _move(λ, E, n, δ, t, B, T, mark): # changes λ, and the elbow -> its members left
     "Follow the direction; those that reach a bound leave the elbow."
@@ -208,7 +179,7 @@ def _move(λ, E, n, δ, t, B, T, mark): # changes λ, and the elbow -> its membe
         λ[E[j]] = 0. if x < 1e-12 else 1. if x > 1 - 1e-12 else x
     for j in range(n-1, -1, -1):
         if 0 < λ[E[j]] < 1: continue
-        mark[E[j]] = 0; _remove(j, B, T, n); n -= 1
+        mark[E[j]] = 0; elbow_delete(B, T, n, j); n -= 1
         for i in range(j, n): E[i] = E[i+1]
     return n
 
@@ -223,7 +194,7 @@ def _slopes(A, Q, h, δ, E, n): # Q: Gram matrix of the rows of A, or empty
         for i in range(len(σ)): σ[i] += x*row[i]
     return σ
 
-# %% ../nbs/31_tpm_path.ipynb #266801e8
+# %% ../nbs/31_tpm_path.ipynb #a4bc1fb6
 @kernel("f8[:,::1], f8[:,::1], f8, i8")
 def _path_loop(A, Q, c, most): # -> s, level from above, level going on, where each piece's elbow ends, its members, their shares
     "All solutions of (31.1), from s = m down to 0."
@@ -237,7 +208,7 @@ def _path_loop(A, Q, c, most): # -> s, level from above, level going on, where e
         if n == 0:                                                # nobody moves: the level falls to the best of those with weight
             i = np.argmax(np.where(λ > 0, f, -np.inf)); ρ = f[i]
             a = np.empty(k + 1); a[:k] = A[i]; a[k] = c
-            _append(a, B, T, 0); E[0] = i; mark[i] = 1; n = 1
+            elbow_append(B, T, 0, a); E[0] = i; mark[i] = 1; n = 1
         S[b], down[b], end[b] = s, ρ, used
         n, h, δ = _direction(A, λ, _tied(λ, f, ρ, 1e-12*s*c*c, mark), 1e-12*c*c, c, B, T, E, mark, n)
         slope, hh = _slopes(A, Q, h, δ, E, n), h@h

@@ -4,13 +4,14 @@
 
 # %% auto #0
 __all__ = ['COLLAPSED', 'tpm_cvxpy', 'tpm_dual_cvxpy', 'rest_pieces', 'about_rest', 'cross_about_rest', 'lowest', 'mdm',
-           'MarginPlane', 'plane_norm', 'level_room', 'solve_margin', 'bias', 'signed_distance']
+           'MarginPlane', 'plane_norm', 'solve_margin', 'margin_loop', 'solve_margin_points', 'bias', 'signed_distance']
 
-# %% ../nbs/30_tpm_problem.ipynb #46014747
-from dataclasses import dataclass, replace
+# %% ../nbs/30_tpm_problem.ipynb #6ecdbcd5
+from dataclasses import dataclass
 import numpy as np
-from .boxqp import boxqp
+from .boxqp import _matrix, _solved, project_box
 from .certificates import Certificate
+from .compiled import kernel
 
 # %% ../nbs/30_tpm_problem.ipynb #e6b9ab43
 def tpm_cvxpy(P, # rows of the class (m, d)
@@ -59,12 +60,14 @@ def cross_about_rest(Gx, # kernel of new points with the class (t, m)
     "The same for new points: row t times μ is their score about the mean of the others."
     return Gx - gx[:, None] - g[None] + gg
 
-# %% ../nbs/30_tpm_problem.ipynb #5c09c5cd
+# %% ../nbs/30_tpm_problem.ipynb #289abec0
 def lowest(f, # a linear function on the hull (m,)
-           u # the cap 1/(rm)
+           u # the cap 1/(rm), or one for each member
           ): # -> μ (m,)
     "The corner of {e·μ = 1, 0 <= μ <= u} where f·μ is least: fill the smallest first, (30.9)."
-    μ = np.empty(len(f)); μ[np.argsort(f, kind='stable')] = np.clip(1 - u*np.arange(len(f)), 0, u)
+    k = np.argsort(f, kind='stable'); μ = np.empty(len(f))
+    room = 1 - u*np.arange(len(f)) if np.ndim(u) == 0 else 1 + u[k] - u[k].cumsum()
+    μ[k] = np.clip(room, 0, u if np.ndim(u) == 0 else u[k])
     return μ
 
 # %% ../nbs/30_tpm_problem.ipynb #714707cb
@@ -106,33 +109,138 @@ class MarginPlane:
     @property
     def collapsed(self): return self.norm == 0
 
-# %% ../nbs/30_tpm_problem.ipynb #80424e3e
+# %% ../nbs/30_tpm_problem.ipynb #1fed3081
 def plane_norm(μ, f, d): # weights, scores Qμ, diagonal of Q
     "‖Σμ_i(x_i - z̄)‖, or exactly 0 where it cannot be told from 0."
     n2 = max(float(μ@f), 0.)
     return n2**.5 if n2 > 1e-14*d.max() else 0.
 
-def level_room(μ, f, u): # weights, scores, cap -> (smallest, largest) or None
-    "The interval (30.11) when every weight is at a bound but for rounding."
-    full = μ > u/2
-    if np.minimum(μ, u - μ).max() > 1e-9*u or full.all(): return None
-    lo, hi = float(f[full].max()), float(f[~full].min())
-    return (lo, hi) if lo < hi else None
+# %% ../nbs/30_tpm_problem.ipynb #320b4c1d
+def _by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None): # Gram matrix that is known to be one, ν/α, caps (m,) ... -> MarginPlane
+    "Projection onto {Σμ_i(x_i - z̄): e·μ = 1, 0 <= μ <= u}."
+    e = np.ones(len(Q)); μ = lowest(Q.sum(1), u) if μ0 is None else project_box(np.asarray(μ0, float), 0., u, e, 1.)
+    s = _solved((Q, 0*e, 0*e, u, e, 1.), μ, tol, max_iter); c, (lo, hi) = s.certificate, s.ν_interval
+    proof = Certificate(-c.dual, -c.primal, 0., c.primal_feasibility, c.stationarity, c.complementarity, c.n_iter, c.tol, c.unit)
+    return MarginPlane(float(r), s.x, s.g, plane_norm(s.x, s.g, Q.diagonal()), -s.ν, (-hi, -lo), proof)
 
-# %% ../nbs/30_tpm_problem.ipynb #ff303b45
 def solve_margin(Q, # Gram matrix of the class about the mean of the others, from `about_rest`
                  r, # ν/α, strictly between 0 and 1
                  tol=1e-9, # relative duality gap to reach
                  μ0=None, max_iter=None # where to start, when to stop
                 ): # -> MarginPlane
     "Project the mean of the others onto the reduced hull of the class, (30.6)."
-    Q = np.asarray(Q, float); m = len(Q)
+    m = len(Q)
     if not m: raise ValueError('A class without examples has no plane.')
-    rm = _mass(r, m); s = boxqp(Q, np.zeros(m), 0., 1/rm, np.ones(m), 1., x0=μ0, tol=tol, max_iter=max_iter)
-    c = replace(s.certificate, primal=-s.certificate.dual, dual=-s.certificate.primal)
-    ρ, ends = -s.ν, tuple(-v for v in s.ν_interval[::-1])
-    if rm.is_integer() and (room := level_room(s.x, s.g, 1/rm)): ρ, ends = sum(room)/2, room
-    return MarginPlane(float(r), s.x, s.g, plane_norm(s.x, s.g, Q.diagonal()), ρ, ends, c)
+    return _by_box(_matrix(Q, m), r, np.full(m, 1/_mass(r, m)), tol, max_iter, μ0)
+
+# %% ../nbs/30_tpm_problem.ipynb #a4238a6b
+@kernel("f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1]")
+def _place(A, columns, λ, w, f): # changes w and f
+    "w = Σλ_i a_i and the scores w·a_i, from the rows and the same by columns; -> ‖w‖²."
+    w[:] = 0.; f[:] = 0.; square = 0.
+    for i in range(len(A)):
+        if λ[i] != 0:
+            for t in range(len(w)): w[t] += λ[i]*A[i, t]
+    for t in range(len(w)):
+        square += w[t]*w[t]
+        for i in range(len(f)): f[i] += w[t]*columns[t, i]
+    return square
+
+@kernel("f8[::1], f8[::1], f8[::1]")
+def _worst_pair(f, λ, c):
+    "Who can take more and has the lowest score, who can give and has the highest; their scores, and the gap with ρ halfway."
+    i = j = -1; hi, lo, gap = np.inf, -np.inf, 0.
+    for k in range(len(f)):
+        if λ[k] < c[k] and f[k] < hi: hi = f[k]; i = k
+        if λ[k] > 0 and f[k] > lo: lo = f[k]; j = k
+    ρ = (lo + hi)/2 if i >= 0 else lo
+    for k in range(len(f)): gap += (f[k] - ρ)*(λ[k] if f[k] > ρ else λ[k] - c[k])
+    return i, j, lo, hi, gap
+
+# %% ../nbs/30_tpm_problem.ipynb #a0187f08
+@kernel("f8[:,::1], i8[::1], f8[::1], f8[::1]")
+def _to_lowest(A, E, w, p): # changes p
+    "The way (30.13) from where w is to the lowest point of the face of `E`, by Cholesky's method."
+    k, d = len(E) - 1, A.shape[1]; D, L, top = np.empty((k, d)), np.empty((k, k)), 0.
+    for s in range(k):
+        p[s+1] = 0.
+        for l in range(d): D[s, l] = A[E[s+1], l] - A[E[0], l]; p[s+1] -= D[s, l]*w[l]
+        for t in range(s + 1):
+            L[s, t] = 0.
+            for l in range(d): L[s, t] += D[s, l]*D[t, l]
+        top = max(top, L[s, s])
+    δ = max(1e-14*top, 1e-300)
+    for s in range(k):                                              # L L' = D D' + δ, and L y = -D w on the way
+        for t in range(s + 1):
+            h = L[s, t]
+            for l in range(t): h -= L[s, l]*L[t, l]
+            L[s, t] = h/L[t, t] if t < s else np.sqrt(max(h + δ, δ))
+        for l in range(s): p[s+1] -= L[s, l]*p[l+1]
+        p[s+1] /= L[s, s]
+    p[0] = 0.
+    for s in range(k - 1, -1, -1):                                  # L' p = y
+        for l in range(s + 1, k): p[s+1] -= L[l, s]*p[l+1]
+        p[s+1] /= L[s, s]; p[0] -= p[s+1]
+
+@kernel("f8[::1], f8[::1], i8[::1], f8[::1], f8")
+def _go(λ, c, E, p, t): # changes λ -> was a bound met?
+    "λ_E + t p, or as far as the bounds allow; those that meet one are put exactly there."
+    hit = -1
+    for e in range(len(E)):
+        room = c[E[e]] - λ[E[e]] if p[e] > 0 else λ[E[e]]
+        if room < t*abs(p[e]): t = room/abs(p[e]); hit = e
+    for e in range(len(E)):
+        k = E[e]; λ[k] += t*p[e]
+        if e == hit: λ[k] = c[k] if p[e] > 0 else 0.
+        elif λ[k] < 1e-13*c[k]: λ[k] = 0.
+        elif c[k] - λ[k] < 1e-13*c[k]: λ[k] = c[k]
+    return hit >= 0
+
+# %% ../nbs/30_tpm_problem.ipynb #27dde884
+@kernel("f8[:,::1], f8[::1], f8, f8, i8")
+def margin_loop(A, c, s, tol, most): # rows about the mean of the others (m, d), caps (m,), their sum times ν/α, relative gap, steps
+    "A plane for the linear kernel, and nothing else: μ, scores, ‖v‖², both ends of ρ, gap, what ½‖v‖² could be at most, |Σμ - 1|, steps."
+    m, d = A.shape; columns = A.T.copy(); λ = c.copy(); f, p, w, E = np.empty(m), np.empty(m), np.empty(d), np.empty(m, np.int64)
+    _place(A, columns, λ, w, f); left, unit, steps, idle, best, least = s, 0., 0, 0, np.inf, np.inf
+    for i in np.argsort(f):                                         # the lowest corner in the direction of the class's mean
+        λ[i] = 0. if left < 1e-13*c[i] else c[i] if left > (1 - 1e-13)*c[i] else left
+        left -= λ[i]
+    for i in range(m):
+        square = 0.
+        for t in range(d): square += A[i, t]*A[i, t]
+        unit = max(unit, square*s*s/2)
+    while True:
+        square = _place(A, columns, λ, w, f); i, j, lo, hi, gap = _worst_pair(f, λ, c)
+        idle = 0 if square < .999*best or gap < .999*least else idle + 1; best, least = min(best, square), min(least, gap)
+        if i < 0 or gap <= tol*max(square/2, 1e-6*unit) or idle > 50 or steps >= most:
+            return λ/s, f/s, square/s**2, lo/s, hi/s, gap/s**2, unit/s**2, abs(λ.sum()/s - 1), steps
+        curve, E[0], E[1], p[0], p[1], met = 0., i, j, 1., -1., True
+        for t in range(d): curve += (A[i, t] - A[j, t])**2
+        _go(λ, c, E[:2], p[:2], (lo - hi)/curve if curve > 0 else np.inf); steps += 1
+        while met and steps < most:
+            n = 0
+            for k in range(m):
+                if 0 < λ[k] < c[k]: E[n] = k; n += 1
+            if n < 2: break
+            _place(A, columns, λ, w, f); _to_lowest(A, E[:n], w, p); met = _go(λ, c, E[:n], p[:n], 1.); steps += 1
+
+# %% ../nbs/30_tpm_problem.ipynb #4555965d
+def solve_margin_points(A, # rows of the class about the mean of the others (m, d)
+                        r, # ν/α, strictly between 0 and 1
+                        tol=1e-9, # relative duality gap to reach
+                        c=None, # weights of the members, positive, if they differ
+                        max_iter=None): # -> MarginPlane
+    "`solve_margin` for the linear kernel, from the rows."
+    A = np.ascontiguousarray(A, float); m, d = A.shape
+    if not m: raise ValueError('A class without examples has no plane.')
+    s = _mass(r, m) if c is None else r*c.sum(); c = np.ones(m) if c is None else c
+    if 2*d > m > 20: return _by_box(_matrix(A@A.T, m), r, c/s, tol, max_iter)
+    μ, f, square, lo, hi, gap, unit, off, steps = margin_loop(A, c, s, tol, max_iter or 1000 + m)
+    if not gap < np.inf: raise ValueError('The rows of the class contain NaN or infinite numbers.')
+    proof = Certificate(gap - square/2, -square/2, dual_feasibility=off, complementarity=gap, n_iter=steps, tol=tol, unit=unit)
+    if max_iter is None and not proof.converged: return _by_box(A@A.T, r, c/s, tol)
+    ρ = (lo + hi)/2 if hi < np.inf else lo
+    return MarginPlane(float(r), μ, f, square**.5 if square > 2e-14*unit else 0., ρ, (lo, hi) if lo < hi else (ρ, ρ), proof)
 
 # %% ../nbs/30_tpm_problem.ipynb #79479cda
 def bias(p, g, gg): # -> (θ/ν, (smallest, largest))

@@ -6,7 +6,7 @@
 __all__ = ['pair_votes', 'closeness', 'squash', 'tally', 'pair_qp', 'path_down_to', 'plane_at', 'TwinKSVC', 'deal', 'Ballot',
            'widest', 'climb', 'cross_validate', 'TwinKSVCCV']
 
-# %% ../nbs/44_twin_ksvc.ipynb #0d433e58
+# %% ../nbs/44_twin_ksvc.ipynb #96f949a6
 import numbers
 from dataclasses import replace
 from itertools import combinations
@@ -18,7 +18,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 from .estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
 from .tkp_problem import homogeneous, twin_certificate, twin_qp
-from .twin_path import TwinPath, follow, path_of
+from .twin_path import TwinPath, follow, in_two, path_of
 from .twin_surface import bit_level, empirical_map, surface_of
 
 # %% ../nbs/44_twin_ksvc.ipynb #785000bd
@@ -61,12 +61,12 @@ def pair_qp(X, y, c, # features, class indices, weights (None: all one)
     F = homogeneous(X[A])*np.sqrt(c[A])[:, None]; R = np.linalg.qr(np.r_[F, np.sqrt(delta)*np.eye(F.shape[1])], mode='r')
     return replace(qp, R=R, W=np.ascontiguousarray(solve_triangular(R, qp.N.T, trans='T').T), hi=np.r_[c[B], c[C]])
 
-# %% ../nbs/44_twin_ksvc.ipynb #71b4704c
+# %% ../nbs/44_twin_ksvc.ipynb #f5356bdd
 def path_down_to(qp, lam): # -> TwinPath, perhaps stopped early
     "The path of a program from infinity down to `lam`, or a little further."
-    m = 2*len(qp.q) + 100
+    m, W = 2*len(qp.q) + 100, in_two(qp)
     while True:
-        o = follow(qp.W, np.zeros(len(qp.q)), qp.q, qp.hi, max_events=m); last = o['why'] == 'end'; k = len(o['ends']) - last
+        o = follow(W, np.zeros(len(qp.q)), qp.q, qp.hi, max_events=m); last = o['why'] == 'end'; k = len(o['ends']) - last
         if last or o['why'] == 'ties' or o['ends'][-1] <= lam: return TwinPath(qp, o['ends'][:k], o['rows'][:k], o['moves'][:k], o['S'], o['P'], last)
         m *= 2
 

@@ -6,10 +6,11 @@
 __all__ = ['bit_level', 'crossings', 'wrong', 'count_errors', 'nearest_correction', 'TwinSurface', 'best_cell', 'surface_of',
            'pair_paths', 'twin_surface', 'EmpiricalMap', 'empirical_map']
 
-# %% ../nbs/43_twin_surface.ipynb #c27db307
+# %% ../nbs/43_twin_surface.ipynb #71098076
 from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
+from .compiled import kernel
 from .estimators import progress
 from .tkp_problem import homogeneous
 from .twin_path import twin_path
@@ -50,17 +51,24 @@ def count_errors(b1, b2, e): # bits (n, C1) and (n, C2), e (n, 2, 2) -> (C1, C2)
     m = e[:, 1, 1] - e[:, 1, 0] - e[:, 0, 1] + e[:, 0, 0]; b1, b2 = b1.astype(float), b2.astype(float)
     return (e[:, 0, 0].sum() + ((e[:, 1, 0] - e[:, 0, 0])@b1)[:, None] + (e[:, 0, 1] - e[:, 0, 0])@b2 + (b1.T*m)@b2).astype(np.int64)
 
-# %% ../nbs/43_twin_surface.ipynb #77d7b3a3
+# %% ../nbs/43_twin_surface.ipynb #3f62e6f2
+@kernel("b1[:,::1], b1[:,::1], f8[:,::1], f8[:,::1], i8[::1]")
+def _nearer(b1, b2, d1, d2, y): # the first two and their distances by cells, (C1, n) and (n, C2)
+    C1, n = b1.shape; C2 = b2.shape[1]; out = np.zeros((C1, C2), np.int64)
+    for i in range(C1):                                              # one row of cells at a time, all samples of it
+        for k in range(n):
+            if not b1[i, k]: continue
+            if y[k] == 0:
+                for j in range(C2): out[i, j] += b2[k, j]
+            elif y[k] == 1:
+                for j in range(C2): out[i, j] -= b2[k, j] & (d1[i, k] <= d2[k, j])
+            else:
+                for j in range(C2): out[i, j] -= b2[k, j] & (d1[i, k] > d2[k, j])
+    return out
+
 def nearest_correction(b1, b2, d1, d2, y): # bits and distances (n, C1), (n, C2) -> (C1, C2)
     "What `nearest` changes in the counts of `paper`, where both bits are one: a sample of the class whose plane is nearer is right, one of the rest is wrong."
-    out = np.zeros((b1.shape[1], b2.shape[1]), np.int64)
-    for p, q, u, v, s in zip(b1, b2, d1, d2, y):
-        i, j = np.flatnonzero(p), np.flatnonzero(q)
-        if len(i) == 0 or len(j) == 0: continue
-        if s == 0: out[np.ix_(i, j)] += 1; continue
-        near = u[i, None] <= v[j]
-        out[np.ix_(i, j)] -= near if s == 1 else ~near
-    return out
+    return _nearer(*map(np.ascontiguousarray, (b1.T, b2, d1.T, d2)), np.asarray(y, np.int64))
 
 # %% ../nbs/43_twin_surface.ipynb #24e1ad5c
 def _runs(good, width): # (C1, C2), (C2,) -> (C1, C2)

@@ -7,7 +7,7 @@ __all__ = ['LOSSES', 'Interior', 'HingeSolution', 'gaps_between', 'expand', 'hin
            'hinge_values', 'hinge_certificate', 'hinge_dual_cvxpy', 'intercept_lp', 'intercept_bounds', 'least_norm',
            'first_point', 'newton_matrix', 'newton_direction', 'longest_step', 'interior_plain', 'cholesky',
            'backsolve', 'assemble', 'solve_direction', 'fall', 'value_at', 'reach', 'residuals', 'interior',
-           'interior_point', 'solve_hinge', 'ascend', 'solve_kernel_hinge']
+           'interior_point', 'machine_of', 'solve_hinge', 'promise', 'ascend', 'level', 'solve_kernel_hinge']
 
 # %% ../nbs/52_wzl_hinge.ipynb #0195e897
 from collections import namedtuple
@@ -72,14 +72,15 @@ def hinge_values(F, α, y, c, β=None, b=0., loss='hinge'): # -> (P, D)
     P = half + linear + c @ loss_of(gaps_between(F, y).min(1), loss)
     return P, P - hinge_gaps(F, α, y, c, loss).sum()
 
-# %% ../nbs/52_wzl_hinge.ipynb #34f85969
+# %% ../nbs/52_wzl_hinge.ipynb #000c8f0e
 def hinge_certificate(F, α, y, c, β=None, b=0., loss='hinge', n_iter=0, tol=1e-8): # -> Certificate
     "The certificate of the machine that α and b make, with scores F."
-    P, D = hinge_values(F, α, y, c, β, b, loss); total = c.sum(); over = 0. if loss == 'exponential' else (α.sum(1) - c).max()
+    P, D = hinge_values(F, α, y, c, β, b, loss); total, p, hinge = c.sum(), α.sum(1), loss == 'hinge'; over = 0. if loss == 'exponential' else (p - c).max()
     balance = np.abs(expand(α if β is None else α - β, y).sum(0)).max()
-    g = gaps_between(F, y); g[np.arange(len(y)), y] = g.min(1)
-    slack = np.abs(α*(g - g.min(1, keepdims=True))).max()
-    return Certificate(float(P), float(D), 0., float(max(0., -α.min(), over, balance)/total), 0., float(slack), n_iter, tol, unit=0. if β is None else float(total))
+    g = gaps_between(F, y); u = g.min(1); g[np.arange(len(y)), y] = u; ξ = np.maximum(1 - u, 0)
+    slack = np.r_[np.abs(α*(g - u[:, None])).max(), np.abs((c - p)*ξ*hinge).max(), np.abs(p*(ξ - 1 + u)*hinge).max()].max()
+    slope = 0. if hinge else np.abs(p + c*dloss(u, loss)).max()/total
+    return Certificate(float(P), float(D), 0., float(max(0., -α.min(), over, balance)/total), float(slope), float(slack), n_iter, tol, unit=0. if β is None else float(total))
 
 # %% ../nbs/52_wzl_hinge.ipynb #c3216f22
 def hinge_dual_cvxpy(R, y, c, K, β=None, solver='ECOS', **kw): # kernel matrix (n, n) -> (α, value of the maximum)
@@ -119,19 +120,19 @@ def least_norm(L, sweeps=2000): # -> b
         if moved <= 1e-15*(1 + np.abs(b).max()): break
     return b
 
-# %% ../nbs/52_wzl_hinge.ipynb #693ec582
+# %% ../nbs/52_wzl_hinge.ipynb #0f693aa0
 LOSSES = {'hinge': 0, 'logistic': 1, 'exponential': 2}
 Interior = namedtuple('Interior', 'Θ F ξ s η'); Interior.__doc__ = 'Parameters (K, q+1), scores, thresholds ξ, slacks and multipliers of (52.9).'
 
-def first_point(y, c, K, q, loss='hinge'): # -> Interior
-    "Where the interior point method starts: all scores zero."
-    n = len(y); Y = np.eye(K)[y]; hinge = loss == 'hinge'
-    ξ = np.full(n, 2. if hinge else .5)
-    if hinge: s, η = ξ[:, None] - 1 + Y, np.repeat(c[:, None]/K, K, 1)
+def first_point(y, c, K, q, loss='hinge', b=0.): # b: intercepts to start from, smooth losses only -> Interior
+    "Where the interior point method starts: all scores zero, or intercepts alone."
+    n = len(y); Y = np.eye(K)[y]; Θ = np.zeros((K, q + 1)); Θ[:, -1] = b; F = np.tile(Θ[:, -1], (n, 1))
+    if loss == 'hinge': ξ = np.full(n, 2.); s, η = ξ[:, None] - 1 + Y, np.repeat(c[:, None]/K, K, 1)
     else:
-        fall = -c*dloss(-ξ, loss)                                  # what the others' multipliers add up to
-        s, η = ξ[:, None]*(1 - Y) + Y, (1 - Y)*fall[:, None]/(K - 1) + Y*(c - fall)[:, None]
-    return Interior(np.zeros((K, q + 1)), np.zeros((n, K)), ξ, s, η)
+        ξ = np.where(Y == 1, -np.inf, F).max(1) + .5; s = (ξ[:, None] - F)*(1 - Y) + Y
+        fall = -c*dloss(F[np.arange(n), y] - ξ, loss); share = (1 - Y)/s          # fall: what the others' multipliers add up to
+        η = share*(fall/share.sum(1))[:, None] + Y*(c - fall)[:, None]
+    return Interior(Θ, F, ξ, s, η)
 
 # %% ../nbs/52_wzl_hinge.ipynb #8e3612b3
 def newton_matrix(Z1, D, ε): # data with ones (n, q+1), D of (52.10) -> its Cholesky factor
@@ -162,12 +163,12 @@ def longest_step(p, d, play): # a point, a direction, who competes
     r = [(-v[m]/dv[m]).min(initial=1.) for v, dv in ((p.s, d.s), (p.η, d.η)) for m in [play & (dv < 0)]]
     return min(r)
 
-# %% ../nbs/52_wzl_hinge.ipynb #f8e449f4
-def interior_plain(Z1, y, c, B, loss='hinge', ε=1e-9, tol=1e-9, most=100): # -> (Interior, steps)
+# %% ../nbs/52_wzl_hinge.ipynb #5ec3ce97
+def interior_plain(Z1, y, c, B, loss='hinge', ε=1e-9, tol=1e-9, most=100, b=0.): # -> (Interior, steps)
     "The interior point method in NumPy."
     (n, q), K, N = Z1.shape, len(B), np.arange(len(y)); Y = np.eye(K)[y]; hinge = loss == 'hinge'; total = c.sum()
     floor = 1e-6*total*np.any(B); play = np.ones((n, K), bool) if hinge else Y == 0; reg = np.r_[np.ones(q - 1), ε]
-    p, late = first_point(y, c, K, q - 1, loss), 0; before, worst = p, np.inf
+    p, late = first_point(y, c, K, q - 1, loss, b), 0; before, worst = p, np.inf
     for it in range(most):
         rd = reg*p.Θ + B + (p.η - c[:, None]*Y).T @ Z1; rc = c - p.η.sum(1)
         comp = (play*p.s*p.η).sum(); u = p.F[N, y] - p.ξ
@@ -343,92 +344,133 @@ def interior(Z1, y, c, B, loss, ε, tol, most, Θ, F, ξ, s, η): # moves the la
             for i in range(n): s[i, y[i]] = 1.; η[i, y[i]] = c[i]*(1 - fall(F[i, y[i]] - ξ[i], loss))
     return most
 
-# %% ../nbs/52_wzl_hinge.ipynb #bed269de
-HingeSolution = namedtuple('HingeSolution', 'W b α F certificate')
-HingeSolution.__doc__ = 'W (K, q) (None from a kernel matrix), b (K,), multipliers α (n, K), scores F (n, K), certificate.'
+# %% ../nbs/52_wzl_hinge.ipynb #6250a7fc
+HingeSolution = namedtuple('HingeSolution', 'W b α F certificate A', defaults=[None])
+HingeSolution.__doc__ = 'W (K, q) (None from a kernel matrix), b (K,), multipliers α (n, K), scores F (n, K), certificate, coefficients A (n, K) with F = RA + b.'
 
-def interior_point(Z, y, c, K, β=None, loss='hinge', tol=1e-9, max_iter=100): # all c > 0 -> (Interior, steps)
+def interior_point(Z, y, c, K, β=None, loss='hinge', tol=1e-9, max_iter=100, b=0.): # all c > 0 -> (Interior, steps)
     "The interior point method that suits the width of the data."
     Z1 = np.ascontiguousarray(np.c_[Z, np.ones(len(y))]); B = np.zeros((K, Z1.shape[1])) if β is None else np.ascontiguousarray(expand(β, y).T @ Z1)
-    if (K - 1)*Z1.shape[1] > 60: return interior_plain(Z1, y, c, B, loss, tol=tol, most=max_iter)
-    p = first_point(y, c, K, Z1.shape[1] - 1, loss)
+    if (K - 1)*Z1.shape[1] > 60: return interior_plain(Z1, y, c, B, loss, tol=tol, most=max_iter, b=b)
+    p = first_point(y, c, K, Z1.shape[1] - 1, loss, b)
     return p, interior(Z1, y.astype(np.int64), c, B, LOSSES[loss], 1e-9, tol, max_iter, *p)
 
-# %% ../nbs/52_wzl_hinge.ipynb #27d28efd
-def _machine(Z, y, c, α, b, β, loss, steps, tol):
+# %% ../nbs/52_wzl_hinge.ipynb #a2d0dd4b
+def machine_of(Z, y, c, α, b, β, loss, steps, tol):
     "The solution that multipliers and intercepts make."
-    W = expand(α if β is None else α - β, y).T @ Z; F = Z @ W.T + b
-    return HingeSolution(W, b, α, F, hinge_certificate(F, α, y, c, β, b, loss, steps, tol))
+    A = expand(α if β is None else α - β, y); W = A.T @ Z; F = Z @ W.T + b
+    return HingeSolution(W, b, α, F, hinge_certificate(F, α, y, c, β, b, loss, steps, tol), A)
 
-# %% ../nbs/52_wzl_hinge.ipynb #70871dbe
+# %% ../nbs/52_wzl_hinge.ipynb #66cbdba1
+def _attempt(Z, y, c, K, β, loss, tol, max_iter, b=0.): # b: intercepts to start from -> HingeSolution
+    on, α = np.flatnonzero(c > 0), np.zeros((len(y), K)); σ2 = (Z[on]**2).sum(1).mean() or 1.      # rows of mean square length 1, (52.12)
+    p, steps = interior_point(Z[on]/σ2**.5, y[on], c[on]*σ2, K, None if β is None else β[on]*σ2, loss, tol/4, max_iter, b)
+    α[on] = p.η*(1 - np.eye(K)[y[on]])/σ2
+    return machine_of(Z, y, c, α, p.Θ[:, -1].copy(), β, loss, steps, tol)
+
+def _of_least_gap(found): return min(found, key=lambda m: np.nan_to_num(m.certificate.relative_gap, nan=np.inf))
+
 def solve_hinge(Z, y, c, K, β=None, # rows (n, q), class indices, weights >= 0, classes, slopes (n, K)
                 loss='hinge', tol=1e-8, max_iter=100): # -> HingeSolution
     "Solve (52.1) to a relative gap."
-    Z, c = np.ascontiguousarray(Z, float), np.asarray(c, float); n = len(y); on = np.flatnonzero(c > 0); α = np.zeros((n, K))
+    Z, c = np.ascontiguousarray(Z, float), np.asarray(c, float)
     if loss not in LOSSES: raise ValueError(f'loss must be one of {", ".join(map(repr, LOSSES))}, got {loss!r}.')
-    σ2 = (Z[on]**2).sum(1).mean() or 1.                             # rows of mean square length 1, (52.12)
-    p, steps = interior_point(Z[on]/σ2**.5, y[on], c[on]*σ2, K, None if β is None else β[on]*σ2, loss, tol/4, max_iter)
-    α[on] = p.η*(1 - np.eye(K)[y[on]])/σ2; b = p.Θ[:, -1].copy()
-    m = _machine(Z, y, c, α, b, β, loss, steps, tol)
-    return m if m.certificate.converged or loss != 'hinge' or max_iter < 50 else _rescue(m, Z, y, c, K, β, tol)
+    m = _attempt(Z, y, c, K, β, loss, tol, max_iter)
+    if m.certificate.converged or max_iter < 50: return m
+    if loss == 'hinge': return _rescue(m, Z, y, c, K, β, tol)
+    b = np.log(np.maximum(np.bincount(y, c, K), 1e-300)); b = (b - b.mean())/LOSSES[loss]        # what intercepts alone would be, nearly
+    return _of_least_gap([m, _attempt(Z, y, c, K, β, loss, tol, max_iter, b)])
 
-# %% ../nbs/52_wzl_hinge.ipynb #407c5a1c
+# %% ../nbs/52_wzl_hinge.ipynb #0f660007
 def _rescue(m, Z, y, c, K, β, tol, most=2000):
     "Try both; the best of all."
     found, bad = [m], not np.isfinite(m.F).all(); fit = lambda α: np.maximum(α, 0)*np.minimum(1, c/np.maximum(α.sum(1), 1e-300))[:, None]
     if β is None and not bad:
         free = m.α.sum(1) < .999*c; u = gaps_between(m.F, y).min(1)[free].min(initial=1.)
-        if .9 < u < 1: found.append(_machine(Z, y, c, fit(m.α/u), m.b/u, β, 'hinge', m.certificate.n_iter, tol))
-    best = lambda: min(found, key=lambda m: np.nan_to_num(m.certificate.relative_gap, nan=np.inf))
-    if best().certificate.converged or len(y) > most: return best()
+        if .9 < u < 1: found.append(machine_of(Z, y, c, fit(m.α/u), m.b/u, β, 'hinge', m.certificate.n_iter, tol))
+    best = _of_least_gap(found)
+    if best.certificate.converged or len(y) > most: return best
     k = solve_kernel_hinge(Z @ Z.T, y, c, K, β, tol, 500*len(y), None if bad else (fit(m.α), m.b))
-    found.append(_machine(Z, y, c, k.α, k.b, β, 'hinge', k.certificate.n_iter, tol)); return best()
+    found.append(machine_of(Z, y, c, k.α, k.b, β, 'hinge', k.certificate.n_iter, tol)); return _of_least_gap(found)
 
-# %% ../nbs/52_wzl_hinge.ipynb #f19556ef
-@kernel("f8[:,::1], f8[:,::1], f8[::1], f8, f8, i8, f8[:,::1], f8[:,::1], f8[:,::1], f8[::1]")
-def ascend(R, a, c, ρ, target, most, F, η, A, balance): # until the sum of gaps is at most the target -> steps
-    "Dual ascent on single examples of a kernel matrix, intercepts balanced by pairs."
-    n, K = a.shape; V, new, δ = np.empty(K), np.empty(K), np.empty(K)
-    for step in range(most):
-        best, p, gap = 0., -1, 0.
-        for i in range(n):
-            if c[i] <= 0: continue
-            top, low = -np.inf, np.inf
-            for r in range(K):
-                v = F[i, r] + a[i, r]; top = max(top, v)
-                if η[i, r] > 0: low = min(low, v)
-            if top <= low: continue
-            g = 0.
-            for r in range(K):
-                if η[i, r] > 0: g += η[i, r]*(top - F[i, r] - a[i, r])
-            gap += g; w = min((top - low)**2/(R[i, i] + ρ), g)          # about what a step gains, and no more than there is
-            if w > best: best = w; p = i
-        if gap <= target or p < 0: return step
-        for r in range(K): V[r] = (η[p, r] + (F[p, r] + a[p, r])/(R[p, p] + ρ))/c[p]
-        project_row(V, 1., new)
-        for r in range(K):
-            δ[r] = η[p, r] - c[p]*new[r]; η[p, r] = c[p]*new[r]; A[p, r] += δ[r]; balance[r] += δ[r]
-        for i in range(n):
-            w = R[p, i] + ρ
-            for r in range(K): F[i, r] += w*δ[r]
-    return most
+# %% ../nbs/52_wzl_hinge.ipynb #18858cda
+@kernel("i8, f8[:,::1], f8[:,::1], f8")
+def promise(i, V, η, d): # example, v and η (K, n), R_ii + ρ -> (about what a step gains, part of the gap)
+    "What an example promises, and its part of (52.14)."
+    K, top, low, g = len(V), -np.inf, np.inf, 0.
+    for r in range(K):
+        top = max(top, V[r, i])
+        if η[r, i] > 0: low = min(low, V[r, i])
+    if top <= low: return 0., 0.
+    for r in range(K): g += η[r, i]*(top - V[r, i])
+    return min((top - low)**2/d, g), g
 
-# %% ../nbs/52_wzl_hinge.ipynb #c4bb3dd4
+# %% ../nbs/52_wzl_hinge.ipynb #14505faa
+@kernel("f8[:,::1], f8[::1], f8, f8, i8, f8[:,::1], f8[:,::1], f8[:,::1], f8[::1]")
+def ascend(R, c, ρ, target, most, V, η, A, balance): # until the sum of gaps is at most the target -> steps
+    "Dual ascent on single examples of a kernel matrix; moves v, η, A (K, n) and the balance ΣA_i (K,)."
+    (K, n), step = V.shape, 0; w, x, new = np.empty(n), np.empty(K), np.empty(K)
+    while True:
+        gap = best = 0.
+        for i in range(n): w[i], g = promise(i, V, η, R[i, i] + ρ); gap += g; best = max(best, w[i])
+        if gap <= target or best <= 0: return step
+        for i in range(n):
+            d = R[i, i] + ρ
+            if w[i] < .1*best or promise(i, V, η, d)[0] < .1*best: continue
+            if step == most: return step
+            for r in range(K): x[r] = (η[r, i] + V[r, i]/d)/c[i]
+            project_row(x, 1., new); step += 1
+            for r in range(K):
+                δ = η[r, i] - c[i]*new[r]
+                if δ != 0:
+                    η[r, i] = c[i]*new[r]; A[r, i] += δ; balance[r] += δ
+                    for j in range(n): V[r, j] += δ*(R[i, j] + ρ)
+
+# %% ../nbs/52_wzl_hinge.ipynb #62131e6f
+@kernel("f8[:,::1], f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[::1]")
+def level(R, ρ, V, η, A, balance): # moves the last four
+    "Bring the balance to zero by one example for each pair of classes, where there is one."
+    K, n = V.shape
+    for turn in range(K - 1):
+        r, s = np.argmax(balance), np.argmin(balance); t, p, least = min(balance[r], -balance[s]), -1, np.inf
+        for i in range(n):
+            if η[s, i] >= t and V[s, i] - V[r, i] < least: p = i; least = V[s, i] - V[r, i]
+        if p < 0 or t <= 0: return
+        for k, δ in ((r, -t), (s, t)):
+            η[k, p] -= δ; A[k, p] += δ; balance[k] += δ
+            for j in range(n): V[k, j] += δ*(R[p, j] + ρ)
+
+# %% ../nbs/52_wzl_hinge.ipynb #38cef64c
+def _start(R, y, c, K, B, start): # -> η, A, scores (K, n), b
+    "Where the ascent begins: nowhere, at multipliers and intercepts, or at a solution whose scores are known."
+    n = len(y); known = isinstance(start, HingeSolution) and start.A is not None
+    α, b = (np.zeros((n, K)), np.zeros(K)) if start is None else (start.α, start.b) if known else start[:2]
+    η = np.ascontiguousarray(α.T); A = np.ascontiguousarray(expand(α, y).T) - B; η[y, np.arange(n)] = np.maximum(c - α.sum(1), 0)
+    D = A - start.A.T if known else A; new = np.flatnonzero((D != 0).any(0))
+    F = D @ R if 2*len(new) > n else D[:, new] @ R[new]
+    return η, A, F + (start.F.T if known else b[:, None]), b
+
 def solve_kernel_hinge(R, y, c, K, β=None, # kernel matrix (n, n), class indices, weights, classes, slopes
-                       tol=1e-3, max_iter=10**7, start=None, # start: (α, b) of a problem with the same c, whatever its β
+                       tol=1e-3, max_iter=10**7, start=None, # start: (α, b), or a HingeSolution, of a problem with the same c, whatever its β
                        verbose=0): # -> HingeSolution
     "Solve (52.1) for the hinge and a kernel matrix by the method of multipliers (52.13)."
-    n = len(y); Y = np.eye(K)[y]; a = 1 - Y; c = np.asarray(c, float); R = np.ascontiguousarray(R, float)
-    α, b = (np.zeros((n, K)), np.zeros(K)) if start is None else (start[0].copy(), start[1].copy())
-    η = α + Y*np.maximum(c - α.sum(1), 0)[:, None]; A = expand(α if β is None else α - β, y)
-    ρ, balance, steps = R.diagonal().mean(), A.sum(0), 0; F = R @ A + b + ρ*balance
+    R, c, N = np.ascontiguousarray(R, float), np.asarray(c, float), np.arange(len(y)); B = np.zeros((K, len(y))) if β is None else expand(β, y).T
+    η, A, F, b = _start(R, y, c, K, B, start); ρ, balance, last, steps, least = R.diagonal().mean(), A.sum(1), np.inf, 0, 1e-6*c.sum()
+    V = F + ρ*balance[:, None] + 1; V[y, N] -= 1
+    def values(): # -> (P, gap)
+        top = V.max(0); half = (A*V).sum()/2 + A[y, N].sum()/2 - A.sum(1) @ (b + ρ*balance)/2      # Σ_k A_ik = 0
+        return half + (B*V).sum() + B[y, N].sum() + c @ (top - V[y, N]), (η*(top - V)).sum()
     with progress(verbose=verbose, desc='kernel ascent', unit=' steps') as bar:
         for _ in range(300):
-            P, D = hinge_values(F, α, y, c, β, b + ρ*balance); gap = P - D; off = np.abs(balance).max()/c.sum()
-            if gap <= tol*max(abs(P), 1e-6*c.sum()) and off <= min(1e-7, tol) or steps >= max_iter: break
-            target = max(.3*tol*max(abs(P), 1e-6*c.sum()), min(.1*gap, .3*ρ*(balance @ balance)))
-            done = ascend(R, a, c, ρ, target, max_iter - steps, F, η, A, balance); steps += done; bar.update(done)
-            b = b + ρ*balance; F += ρ*balance; α = η*a
-            b -= b.mean()
-    A = expand(α if β is None else α - β, y); F = R @ A + b
-    return HingeSolution(None, b, α, F, hinge_certificate(F, α, y, c, β, b, 'hinge', steps, tol))
+            P, gap = values()
+            if gap <= tol*max(abs(P), least):
+                level(R, ρ, V, η, A, balance); P, gap = values()
+                if gap <= tol*max(abs(P), least) and np.abs(balance).max() <= 1e-9*c.sum(): break
+            if steps >= max_iter: break
+            off, before = np.abs(balance).max(), ρ
+            if off > .9*last: ρ *= 2; V += (ρ - before)*balance[:, None]
+            last = off; target = max(.3*tol*max(abs(P), least), min(.1*gap, .3*ρ*(balance @ balance)))
+            done = ascend(R, c, ρ, target, max_iter - steps, V, η, A, balance); steps += done; bar.update(done)
+            b = b + ρ*balance; V += ρ*balance[:, None]; m = b.mean(); b -= m; V -= m
+    V -= 1; V[y, N] += 1; F = np.ascontiguousarray((V - ρ*balance[:, None]).T); α = np.ascontiguousarray(η.T); α[N, y] = 0
+    return HingeSolution(None, b, α, F, hinge_certificate(F, α, y, c, β, b, 'hinge', steps, tol), np.ascontiguousarray(A.T))

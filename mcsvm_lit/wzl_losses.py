@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['margins', 'loss', 'dloss', 'truncated', 'conditional_risk', 'gap_risk', 'best_gap', 'least_risk', 'consistent_above',
-           'consistency_threshold', 'choose_truncation', 'concave_part', 'dconcave_part', 'border_weights']
+           'consistency_threshold', 'choose_truncation', 'loss_curves', 'draw_losses', 'concave_part', 'dconcave_part',
+           'split_curves', 'draw_split', 'border_weights']
 
 # %% ../nbs/50_wzl_losses.ipynb #01ca2338
 import warnings
@@ -98,6 +99,22 @@ def choose_truncation(truncation, # "minimal", None (no truncation), or a number
         f'labels may be wrong where no class has a share above {consistent_above(truncation, name):.3g}. It is from {least:.4g} on.')
     return float(truncation)
 
+# %% ../nbs/50_wzl_losses.ipynb #278a85fa
+def loss_curves(K=3): # classes -> rows
+    "The three losses, truncated as little as consistency allows."
+    return [dict(K=K, u=float(u)) | {name: float(truncated(u, consistency_threshold(K, name), name)) for name in ('hinge', 'exponential', 'logistic')} for u in np.linspace(-2.5, 2.5, 201)]
+
+def draw_losses(rows): # of `loss_curves` -> figure
+    "The truncated losses, the rest of the losses dashed."
+    from mcsvm_lit.figures import COLORS, INK, QUIET, axes
+    u, K = np.array([r['u'] for r in rows]), rows[0]['K']; fig, ax = axes(1, 3, width=8.4, height=2.7, sharey=True)
+    for a, name in zip(ax, ('hinge', 'exponential', 'logistic')):
+        s = consistency_threshold(K, name)
+        a.plot(u, loss(u, name), color=QUIET, lw=1.2, ls=(0, (4, 2)), label='ℓ')
+        a.plot(u, [r[name] for r in rows], color=COLORS[0], lw=2.2, label='truncated')
+        a.axvline(s, color=INK, lw=.7, ls=':'); a.set(title=f'{name}, s = {s:.3f}', xlabel='margin u', ylim=(-.08, 3))
+    ax[0].legend(); return fig
+
 # %% ../nbs/50_wzl_losses.ipynb #29c4f8cf
 def concave_part(u, s, name='hinge'): # as in `truncated`
     "What truncation takes off the loss, a convex function: ℓ less its truncated form."
@@ -106,6 +123,20 @@ def concave_part(u, s, name='hinge'): # as in `truncated`
 def dconcave_part(u, s, name='hinge'): # as in `truncated`
     "The derivative of `concave_part` (0 at `s`)."
     return np.where(np.asarray(u) < s, dloss(u, name), 0.)
+
+# %% ../nbs/50_wzl_losses.ipynb #7193145a
+def split_curves(s=-.5): # truncation -> rows
+    "The hinge loss, what truncation takes off, and what is left."
+    return [dict(s=s, u=float(u), H1=float(loss(u)), Hs=float(concave_part(u, s)), HTs=float(truncated(u, s))) for u in np.linspace(-2, 2, 161)]
+
+def draw_split(rows, v=-1.3): # of `split_curves`, where the bound touches -> figure
+    "The two convex functions and their difference with a bound."
+    from mcsvm_lit.figures import COLORS, INK, QUIET, axes
+    u, s = np.array([r['u'] for r in rows]), rows[0]['s']; fig, ax = axes(1, 3, width=8.4, height=2.7, sharey=True)
+    for a, k, title, color in zip(ax, ('H1', 'Hs', 'HTs'), ('$H_1(u)=(1-u)_+$', '$H_s(u)=(s-u)_+$', '$H_{T_s}=H_1-H_s$'), COLORS):
+        a.plot(u, [r[k] for r in rows], color=color, lw=2.2); a.set(title=title, xlabel='margin u')
+    ax[2].plot(u, loss(u) - concave_part(v, s) - dconcave_part(v, s)*(u - v), color=QUIET, lw=1.2, ls=(0, (4, 2)))
+    ax[2].plot(v, truncated(v, s), 'o', color=INK, ms=5); ax[0].set_ylim(-.08, 3); return fig
 
 # %% ../nbs/50_wzl_losses.ipynb #f9a31563
 def border_weights(P): # probabilities (…,K)
