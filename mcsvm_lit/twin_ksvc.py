@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 from sklearn.base import _fit_context
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
-from .estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
+from .estimators import KernelClassifier, kernel_scores, progress, warn_unconverged, widest_run
 from .tkp_problem import homogeneous, twin_certificate, twin_qp
 from .twin_path import TwinPath, follow, in_two, path_of
 from .twin_surface import bit_level, empirical_map, surface_of
@@ -221,8 +221,7 @@ class Ballot:
 # %% ../nbs/44_twin_ksvc.ipynb #581071c2
 def widest(good, edges): # cells, their ends in log λ -> index of a cell
     "The cell in the middle of the widest run of good ones."
-    runs = np.flatnonzero(np.diff(np.r_[False, good, False].astype(int))).reshape(-1, 2)
-    a, b = runs[np.argmax(edges[runs[:, 1]] - edges[runs[:, 0]])]
+    a, b = widest_run(good, edges)
     return int(a + np.argmin(np.abs(edges[a:b] + edges[a+1:b+1] - edges[a] - edges[b])))
 
 # %% ../nbs/44_twin_ksvc.ipynb #0d2b43eb

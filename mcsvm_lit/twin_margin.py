@@ -266,7 +266,7 @@ def _splits(cv, X, y, classes): # -> [(train, test)]
     "The folds; one sentence when a class is too small for them."
     with warnings.catch_warnings():
         warnings.filterwarnings('ignore', 'The least populated class'); parts = list(check_cv(cv, y, classifier=True).split(X, y))
-    short = {classes[k]: n for k, n in enumerate(np.bincount(y)) if n < len(parts)}
+    short = {c: n for c, n in zip(classes.tolist(), np.bincount(y)) if n < len(parts)}
     if short: warnings.warn(f'Too few examples for {len(parts)} folds: {", ".join(f"{n} of class {c!r}" for c, n in short.items())}; some folds do not test these classes, '
                             'and a class that a fold does not train on abstains there.', stacklevel=4)
     return parts
