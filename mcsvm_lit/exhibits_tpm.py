@@ -102,7 +102,7 @@ SHOW3 = ('data', 'kernel', 'holdouts', 'ours=ours:.2f', '±=sd:.2f', 'paper=pape
 
 # %% ../nbs/67_exhibits_tpm.ipynb #7269eb2e
 @exhibit('TPM', 'table_3', 'Accuracy of the deterministic models on held-out rows', jobs(data=list(PAPER3), kernel=list(KERNELS), i=[0, 1]),
-         jobs(data=list(PAPER3), kernel=list(KERNELS), i=range(20)), table=summary, draw=draw_table_3, columns=SHOW3, prints='twelve means and standard deviations; two cells "to be done"',
+         jobs(data=list(PAPER3), kernel=list(KERNELS), i=range(20)), counts='i', table=summary, draw=draw_table_3, columns=SHOW3, prints='twelve means and standard deviations; two cells "to be done"',
          protocol="stratified 75/25 holdouts; ours: scaling on all rows, ν/α and the kernel's parameter by accuracy on the training rows, first of ties; "
                   'cross-validated: scaling on training rows, ν/α on the exact path, kernel and rule by five folds',
          claims={'the inhomogeneous linear kernel gives what the linear one gives': same_linear,
@@ -149,7 +149,7 @@ def first_two(t): d = [r['distance'] - r['signed'] for r in t]; return max(d) > 
 def auto_follows(t): return all(r['auto'] > max(r['distance'], r['signed'], r['vote']) - 3 for r in t)
 
 # %% ../nbs/67_exhibits_tpm.ipynb #dcda33a6
-@exhibit('TPM', 'rules', 'Decision rules, ν/α chosen for each', jobs(data=['iris', 'wine'], kernel=list(PLAIN), i=[0]), jobs(data=['iris', 'wine'], kernel=list(PLAIN), i=range(4)), table=by_rule,
+@exhibit('TPM', 'rules', 'Decision rules, ν/α chosen for each', jobs(data=['iris', 'wine'], kernel=list(PLAIN), i=[0]), jobs(data=['iris', 'wine'], kernel=list(PLAIN), i=range(4)), counts='i', table=by_rule,
          columns=('data', 'kernel', *(f'{h}={k}:.1f' for h, k in zip(('nearest plane, %', 'signed, %', 'vote, %', 'one-versus-one, %', 'rule by cross-validation, %'), (*RULES, 'auto')))),
          prints='announced, not shown', protocol='stratified 75/25 holdouts, scaling and choice on training rows',
          claims={'neither of the nearest plane and the signed distance dominates: each wins by ten points somewhere': first_two,
@@ -258,7 +258,7 @@ def nearest_suffers(t): return all(r['nearest robust 0.05'] < r['nearest determi
 
 # %% ../nbs/67_exhibits_tpm.ipynb #d490d4d4
 @exhibit('TPM', 'robust', 'Share of test points that no perturbation of size ε can turn', jobs(data=SMALL, p=list(NORMS), i=[0]),
-         jobs(data=[*SMALL, 'balance_scale'], p=list(NORMS), i=range(4)), table=by_level, draw=draw_robust,
+         jobs(data=[*SMALL, 'balance_scale'], p=list(NORMS), i=range(4)), counts='i', table=by_level, draw=draw_robust,
          columns=('data', 'p', 'way', 'safe at 0, %=safe deterministic 0:.1f', *(f'{short} at {ε:g}=safe {model} {ε:g}:.1f' for ε in LEVELS[1:] for short, model in (('det.', 'deterministic'), ('robust', 'robust'))),
                   'planes collapsed at 0.05, %=collapsed robust 0.05:.0f', 'nearest plane, random noise 0.05, det.=nearest deterministic 0.05:.1f', 'the same, robust=nearest robust 0.05:.1f'),
          prints='announced, not shown', protocol='five (in full twenty) stratified 75/25 holdouts; scaling and ν/α on training rows; features in [0, 1]',

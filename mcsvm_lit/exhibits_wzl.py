@@ -121,7 +121,7 @@ def example(k, d, claims, how='', fast=.1): # registers table k; the hundred rep
     "The table of an example."
     n = SIZES[k]
     return exhibit('WZL', f'table_{k}', f'Errors of the probabilities, Example {k}', jobs(rep=[0], example=[k], d=[fast], n_weights=[64], methods=[QUICK], n_test=[2]),
-        jobs(rep=list(range(100)), example=[k], d=[d], n_weights=[256], methods=[list(OTHERS)]), table=compared, draw=draw_norms, columns=TABLE,
+        jobs(rep=list(range(100)), example=[k], d=[d], n_weights=[256], methods=[list(OTHERS)]), table=compared, draw=draw_norms, columns=TABLE, counts='rep',
         prints='a table, not in our copy', protocol=f'n = {n}, {n} more for tuning, {10*n} for the test; 100 replications{how}', claims=claims)
 
 # %% ../nbs/69_exhibits_wzl.ipynb #74e0c3ce
@@ -143,7 +143,7 @@ def steps(rows): return averages(rows, ('weights', 'indirect', 'direct', 'indire
 
 def at(t, d, k): return next(r[k] for r in t if r['d'] == d)
 
-@exhibit('WZL', 'table_5', 'The step of the lattice, Example 1', jobs(rep=[0], d=[.1, .05], n_test=[1000]), jobs(rep=list(range(100)), d=[.1, .04, .02, .01], n_test=[4000]), table=steps,
+@exhibit('WZL', 'table_5', 'The step of the lattice, Example 1', jobs(rep=[0], d=[.1, .05], n_test=[1000]), jobs(rep=list(range(100)), d=[.1, .04, .02, .01], n_test=[4000]), table=steps, counts='rep',
          columns=('d=d', 'runs=runs', 'weights=weights:.0f', *(f'{k}={k}:.3f' for k in ('indirect', 'direct', 'Gumbel, as many', 'indirect, exact labels', 'direct, exact labels'))),
          prints='a table, not in our copy', protocol='1-norm errors; n = 400, tuned once per replication at Gumbel weights; 100 replications',
          claims={'the smaller d, the better': lambda t: all(a['indirect'] >= b['indirect'] - .005 for a, b in zip(t, t[1:])),
@@ -163,7 +163,7 @@ def wine_estimates(A, a, B, n_weights, names): # -> {method: probabilities}, gap
     return P | others(1, A, a, B, names), m.certificate_.relative_gap
 
 @exhibit('WZL', 'table_6', 'The wines: log-likelihood and errors on the test part', jobs(rep=[0], n_weights=[32], methods=[QUICK]), jobs(rep=list(range(20)), n_weights=[256], methods=[list(OTHERS)]),
-         table=lambda rows: averages(rows, ('log-likelihood', 'wrong')), columns=('method=method', 'runs=runs', 'log-likelihood=log-likelihood:.2f', 'sd=sd log-likelihood:.2f', 'wrong of 58=wrong:.1f', 'sd=sd wrong:.1f'),
+         counts='rep', table=lambda rows: averages(rows, ('log-likelihood', 'wrong')), columns=('method=method', 'runs=runs', 'log-likelihood=log-likelihood:.2f', 'sd=sd log-likelihood:.2f', 'wrong of 58=wrong:.1f', 'sd=sd wrong:.1f'),
          prints='a table, not in our copy', protocol='19, 23 and 16 wines held out, eight folds for C; 20 random splits (the paper: one)',
          claims={f'{m} has a log-likelihood of minus infinity': lambda t, m=m: np.isneginf(of(t, m, 'log-likelihood')) for m in ('CLM', 'TREE')} |
                 {'no other method has a larger log-likelihood': lambda t: all(r['log-likelihood'] <= of(t, 'indirect', 'log-likelihood') for r in t if r['method'] in OTHERS),
@@ -176,7 +176,7 @@ def table_6(rng, rep, n_weights, methods):
 
 # %% ../nbs/69_exhibits_wzl.ipynb #c62d6040
 @exhibit('WZL', 'outliers', 'Outliers in Example 1: 1-norm error of truncated and plain machines and of logistic regression',
-         jobs(rep=[0], share=[0., .1], n_weights=[64]), jobs(rep=list(range(20)), share=[0., .02, .05, .1], n_weights=[256]),
+         jobs(rep=[0], share=[0., .1], n_weights=[64]), jobs(rep=list(range(20)), share=[0., .02, .05, .1], n_weights=[256]), counts='rep',
          table=lambda rows: averages(rows, ('truncated', 'hinge', 'BLM'), 'share'), columns=('share of outliers=share', 'runs=runs', *(f'{k}={k}:.3f' for k in ('truncated', 'hinge', 'BLM'))), prints='nothing: our question',
          protocol='n = 400; wrong label, five times as far out; 20 replications', claims={'with one outlier in ten the truncated machine is nearer than the others': lambda t: (lambda r: r['truncated'] < min(r['hinge'], r['BLM']))(t[-1])})
 def outliers(rng, rep, share, n_weights):
