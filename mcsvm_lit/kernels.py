@@ -124,15 +124,17 @@ def _block(k, A, B):
 
 def _diag(k, h): return _values(k, 2*h, h, h)                       # x·x = 2h: for the Gaussian 2h - (h + h) is exactly 0
 
-# %% ../nbs/01_kernels.ipynb #5b75448d
+# %% ../nbs/01_kernels.ipynb #d895b710
+def _tiles(n, b=192): return [slice(i, min(i + b, n)) for i in range(0, n, b)]
+
 def _gram(k, A, out=None):
     "The Gram matrix of side `A`, exactly symmetric."
-    n = A.X.shape[0];  out = np.empty((n, n)) if out is None else out
-    for I in _panels(n, n):
-        i, e = I.start, I.stop
-        _values(k, _dot(A.X[I], A.T, out[I, :e]), A.h[I, None], A.h[:e])
+    n = A.X.shape[0];  out = np.empty((n, n)) if out is None else out;  tall = issparse(A.X)      # columns of sparse rows are dear to cut out
+    for I in _tiles(n):
+        for J in [slice(0, I.stop)] if tall else _tiles(I.stop):
+            P = _dot(A.X[I], A.T if tall else A.T[:, J], np.empty((I.stop - I.start, J.stop - J.start)))
+            out[I, J] = _values(k, P, A.h[I, None], A.h[J]);  out[J, I] = P.T
         low = np.tril(out[I, I], -1);  out[I, I] = low + low.T
-        out[:i, I] = out[I, :i].T
     np.fill_diagonal(out, _diag(k, A.h))
     return out
 
