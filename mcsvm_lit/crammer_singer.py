@@ -19,7 +19,7 @@ from .cs_problem import cs_certificate, one_hot, score_radius, slacks
 from .estimators import KernelClassifier, kernel_scores, warn_unconverged
 from .kernels import refuse_indefinite
 
-# %% ../nbs/14_crammer_singer.ipynb #ff5ad0bb
+# %% ../nbs/14_crammer_singer.ipynb #89bbf22b
 class _Questions:
     "What a fitted machine of Crammer and Singer can tell besides predictions."
     def confusable(self, i # index of a training example
@@ -36,7 +36,7 @@ class _Questions:
         j = j[np.argsort(-self.slack_[self.support_[j]], kind='stable')]; i = self.support_[j]
         τ = one_hot(self._y[i], len(self.classes_)) - self.label_distribution_[j]
         columns = dict(example=i, label=self.classes_[self._y[i]], rival=self.classes_[self._rival[i]], slack=self.slack_[i],
-                       tau_norm=np.linalg.norm(τ, axis=1), copies=_copies(self.support_vectors_)[j])
+                       tau_norm=np.linalg.norm(τ, axis=1), copies=self._copies[j])
         return np.rec.fromarrays(list(columns.values()), names=list(columns))
 
     def score_bound(self, X): # -> (n,)
@@ -50,12 +50,15 @@ class _Questions:
         two = np.sort(self._scores(self._check(X)), axis=1)[:, -2:]
         return two[:, 1] - two[:, 0] > self.score_bound(X)
 
-# %% ../nbs/14_crammer_singer.ipynb #0b8c5173
-def _copies(V): # -> (m,), how many rows of V are equal to each; -1 where rows are not held
-    if V is None: return np.full(10**7, -1)
-    rows = [V[i].tobytes() for i in range(len(V))] if not sparse.issparse(V) else \
-           [V.indices[a:b].tobytes() + V.data[a:b].tobytes() for a, b in zip(V.indptr, V.indptr[1:])]
-    _, which, count = np.unique(np.array(rows, dtype=object), return_inverse=True, return_counts=True)
+# %% ../nbs/14_crammer_singer.ipynb #6b878801
+def _copies(X): # data (n, d), dense or sparse -> (n,)
+    "How often each row occurs: rows are compared by 64 bits made from their numbers."
+    b = ((X.data if sparse.issparse(X) else X) + 0.).view(np.uint64)                 # the bits of a number; -0 becomes 0, and 0 stays 0 below
+    b ^= b >> 32; b *= np.uint64(0x9E3779B97F4A7C15); b ^= b >> 29
+    key = np.random.default_rng(0).integers(1, 2**63, X.shape[1], dtype=np.uint64)
+    if sparse.issparse(X): total = np.r_[np.uint64(0), (b*key[X.indices]).cumsum()]; bits = total[X.indptr[1:]] - total[X.indptr[:-1]]
+    else: bits = b @ key
+    _, which, count = np.unique(bits, return_inverse=True, return_counts=True)
     return count[which]
 
 # %% ../nbs/14_crammer_singer.ipynb #6f06a782
@@ -100,12 +103,13 @@ def rivals(F, η, y, tie=.01): # scores, distributions (n, K), class indices -> 
     other = one_hot(y, F.shape[1]) == 0; best = np.where(other, F, -np.inf).max(1, keepdims=True)
     return np.where(other & (F > best - tie), η + 1e-9*(F - best), -np.inf).argmax(1)
 
-# %% ../nbs/14_crammer_singer.ipynb #51251f8e
+# %% ../nbs/14_crammer_singer.ipynb #7255cc13
 def _keep(m, X, y, c, s): # machine, data, class indices, weights, solution -> the machine
     "Set the fitted attributes."
     α = coefficients(s.η, y, c); own = s.η[np.arange(len(y)), y]
     m.support_ = np.flatnonzero((own < 1) & (c > 0)); m.label_distribution_, m.dual_coef_ = s.η[m.support_], α[m.support_]
-    m.support_vectors_ = None if m.kernel == 'precomputed' else X[m.support_]
+    held = m.kernel != 'precomputed'; m.support_vectors_ = X[m.support_] if held else None
+    m._copies = _copies(X)[m.support_] if held else np.full(len(m.support_), -1)
     m.intercept_ = float(m.fit_intercept)*m.dual_coef_.sum(0)
     if m.kernel == 'linear': m.coef_, m.intercept_ = s.M, s.b               # the very prototypes that the certificate is about
     m.slack_, m._y, m._rival = slacks(s.F, y), y, rivals(s.F, s.η, y)
