@@ -346,11 +346,11 @@ def hard_digits(rng, data):
 
 # %% ../nbs/65_exhibits_cs.ipynb #c8b36a93
 @exhibit('CS', 'cleaning', 'Planted wrong labels among the first suspects', jobs(r=range(3)), jobs(r=range(20)), prints='"the norm of τ can be used as an aid for data cleaning"',
-         columns=('replication=r', 'by the norm of τ, %=tau:.0f', 'by slack, %=slack:.0f', 'among all examples, %=planted:.1f'),
+         columns=('replication=r', 'by the norm of τ (ties by slack), %=tau:.0f', 'by slack, %=slack:.0f', 'among all examples, %=planted:.1f'),
          claims={'most of the first suspects are mislabelled': lambda t: min(r['tau'] for r in t) > 50})
 def cleaning(rng, r):
     X, y = load('digits').data, load('digits').target;  n = len(y);  flipped = rng.permutation(n)[:round(.03*n)]
     z = y.copy();  z[flipped] = (y[flipped] + rng.integers(1, 10, len(flipped))) % 10
     machine = CrammerSingerSVC().fit(X, z);  s = machine.suspects()
     hits = lambda v: 100*float(np.isin(s.example[np.argsort(-v, kind='stable')[:len(flipped)]], flipped).mean())
-    return dict(tau=hits(s.tau_norm), slack=hits(s.slack), planted=100*len(flipped)/n, gap=machine.certificate_.relative_gap)
+    return dict(tau=hits(s.tau_norm.round(3)), slack=hits(s.slack), planted=100*len(flipped)/n, gap=machine.certificate_.relative_gap)
