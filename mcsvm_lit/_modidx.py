@@ -908,6 +908,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                       'mcsvm_lit/reproduce.py'),
                                      'mcsvm_lit.reproduce.Outcome.figure': ('reproduce.html#outcome.figure', 'mcsvm_lit/reproduce.py'),
                                      'mcsvm_lit.reproduce.Outcome.gap': ('reproduce.html#outcome.gap', 'mcsvm_lit/reproduce.py'),
+                                     'mcsvm_lit.reproduce.Outcome.svg': ('reproduce.html#outcome.svg', 'mcsvm_lit/reproduce.py'),
                                      'mcsvm_lit.reproduce.Outcome.verdict': ('reproduce.html#outcome.verdict', 'mcsvm_lit/reproduce.py'),
                                      'mcsvm_lit.reproduce._answers': ('reproduce.html#_answers', 'mcsvm_lit/reproduce.py'),
                                      'mcsvm_lit.reproduce._digest': ('reproduce.html#_digest', 'mcsvm_lit/reproduce.py'),

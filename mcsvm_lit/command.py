@@ -10,7 +10,7 @@ import argparse, base64, sys
 from contextlib import nullcontext
 from html import escape
 from pathlib import Path
-from .figures import figures_dir, to_svg
+from .figures import figures_dir
 from .reproduce import Outcome, agreement, file_of, find, keep_outcome, kept, markdown_table, read_table, registry, reproduce
 
 # %% ../nbs/64_command.ipynb #417d7b91
@@ -46,11 +46,11 @@ def _replications(o): return f'{len(o.rows)} rows of {len(o.exhibit.jobs(o.profi
 def _gap(o): return '—' if o.gap is None else f'{o.gap:.0e}'
 
 def _section(o): # -> HTML
-    e, fig = o.exhibit, o.figure()
+    e = o.exhibit
     about = [f'<p><b>Verdict.</b> {escape(o.verdict)}</p>', *(f'<p class="quiet"><b>{k}.</b> {escape(v)}</p>' for k, v in (('The paper', e.prints), ('Protocol', e.protocol)) if v),
              f'<p class="quiet">{_replications(o)}, {o.seconds:.1f} s of computing, worst relative gap {_gap(o)}</p>',
              *(f'<p class="quiet">Left out: {escape(j)}: {escape(why)}</p>' for j, why in o.missing.items())]
-    img = f'<img alt="{escape(e.title)}" src="data:image/svg+xml;base64,{base64.b64encode(to_svg(fig).encode()).decode()}">' if fig else ''
+    img = f'<img alt="{escape(e.title)}" src="data:image/svg+xml;base64,{base64.b64encode(o.svg.encode()).decode()}">' if o.svg else ''
     return f'<h2 id="{e.id}">{escape(e.id)}. {escape(e.title)}</h2>' + ''.join(about) + html_table(o.table, e.columns) + img
 
 def summary(outcomes): # -> rows
@@ -144,7 +144,7 @@ def _run(a):
     print(f'{len(ids)} exhibits, {profile} profile; finished replications are kept in {Path(a.out or figures_dir())/"_runs"}', flush=True)
     with _cluster(a):
         done = reproduce(ids, profile, a.replications, a.seed, a.jobs or (-1 if a.backend == 'dask' else 1), a.backend, a.out, a.resume, verbose=1)
-    for o in done.values(): o.table = keep_outcome(o, a.out)
+    for o in done.values(): keep_outcome(o, a.out)
     if shown := summary(done): print(_table(shown))
     for id, o in done.items():
         for why in sorted(set(o.missing.values())): print(f'{id}: left out {sum(w == why for w in o.missing.values())} jobs: {why}')

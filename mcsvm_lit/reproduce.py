@@ -183,6 +183,11 @@ class Outcome:
         if not (self.exhibit.draw and self.table): return None
         fig = self.exhibit.draw(self.table).figure; fig.alt = fig.alt or self.exhibit.title
         return fig
+    @property
+    def svg(self): # the picture as text, or None; drawn once for a table
+        if getattr(self, '_drawn', (None,))[0] is not self.table:
+            fig = self.figure(); self._drawn = self.table, fig and to_svg(fig)
+        return self._drawn[1]
     def _repr_markdown_(self): return markdown_table(self.table, self.exhibit.columns)
     __repr__ = _repr_markdown_
 
@@ -266,14 +271,12 @@ def write_table(id, table, profile='full', root=None):
 
 def keep_outcome(o, root=None): # an Outcome; -> its table, with what could not be made anew
     "Write the table, and the picture if there is one."
-    lost = {json.loads(j).get('data') for j in o.missing}
-    table = o.table + [r for r in read_table(o.exhibit.id, o.profile, root) if r.get('data') in lost and lost != {None}]
-    if not table: return table
-    write_table(o.exhibit.id, table, o.profile, root)
-    if o.exhibit.draw:
-        fig = o.exhibit.draw(table); fig.figure.alt = o.exhibit.title
-        file_of_table(o.exhibit.id, o.profile, root).with_suffix('.svg').write_text(to_svg(fig.figure), encoding='utf-8', newline='\n')
-    return table
+    lost = {json.loads(j).get('data') for j in o.missing} - {None}
+    if lost: o.table = o.table + [r for r in read_table(o.exhibit.id, o.profile, root) if r.get('data') in lost]
+    if not o.table: return o.table
+    write_table(o.exhibit.id, o.table, o.profile, root)
+    if o.svg: file_of_table(o.exhibit.id, o.profile, root).with_suffix('.svg').write_text(o.svg, encoding='utf-8', newline='\n')
+    return o.table
 
 # %% ../nbs/63_reproduce.ipynb #cd21ddd9
 def show_exhibit(id, full=False): # -> Outcome
