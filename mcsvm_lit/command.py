@@ -51,8 +51,11 @@ def _section(o): # -> HTML
              f'<p class="quiet">{_replications(o)}, {o.seconds:.1f} s of computing, worst relative gap {_gap(o)}</p>',
              *(f'<p class="quiet">Left out: {escape(j)}: {escape(why)}</p>' for j, why in o.missing.items())]
     img = f'<img alt="{escape(e.title)}" src="data:image/svg+xml;base64,{base64.b64encode(o.svg.encode()).decode()}">' if o.svg else ''
-    return f'<h2 id="{e.id}">{escape(e.id)}. {escape(e.title)}</h2>' + ''.join(about) + html_table(o.table, e.columns) + img
+    numbers = html_table(o.table, e.columns)
+    if len(o.table) > 30: numbers = f'<details><summary>{len(o.table)} rows</summary>{numbers}</details>'
+    return f'<h2 id="{e.id}">{escape(e.id)}. {escape(e.title)}</h2>' + ''.join(about) + img + numbers
 
+# %% ../nbs/64_command.ipynb #5e1d0a78
 def summary(outcomes): # -> rows
     "One row per exhibit."
     return [dict(exhibit=id, replications=len(o.rows), seconds=f'{o.seconds:.1f}', gap=_gap(o), verdict=o.verdict) for id, o in outcomes.items()]
