@@ -31,7 +31,7 @@ def one_norm(P, Q): # true and estimated probabilities (n, K)
 
 def two_norm(P, Q):
     "Mean sum of squared differences; no root is taken, as in the paper."
-    return float(((P - Q)**2).sum(1).mean())                # no root: as in the paper
+    return float(((P - Q)**2).sum(1).mean())
 
 def egkl(P, Q): # infinite where Q is zero and P is not
     "Empirical generalised Kullback-Leibler loss."
