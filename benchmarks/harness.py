@@ -2,6 +2,7 @@
 import gc, re, resource, statistics, time, warnings
 from collections import namedtuple
 from pathlib import Path
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 README = Path(__file__).with_name('README.md')
@@ -29,12 +30,16 @@ def once(run): # -> Timed
     if isinstance(value, Timed): return value
     return Timed(t, value, any(issubclass(w.category, ConvergenceWarning) for w in said))
 
+def warm_memory():
+    "Write half a gigabyte and give it back: what a virtual machine's host hands out for the first time costs more than many a fit."
+    np.ones(2**26)
+
 def side_by_side(repeat, **runs): # name=function without arguments; -> {name: Timed}, medians
     "Run all in turn, then all again, so that a change of the machine's mood meets everybody."
-    seen = {name: [once(run)] for name, run in runs.items()}
-    for _ in range(repeat - 1):
+    seen = {name: [] for name in runs}
+    for _ in range(repeat):
         for name, run in runs.items():
-            if seen[name][0].seconds < SLOW: seen[name].append(once(run))
+            if not seen[name] or seen[name][0].seconds < SLOW: warm_memory(); seen[name].append(once(run))
     return {name: s[-1]._replace(seconds=statistics.median(t.seconds for t in s)) for name, s in seen.items()}
 
 # -- tables ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['KERNELS', 'gamma_of', 'Kernel', 'check_psd', 'refuse_indefinite', 'KernelRows', 'pivoted_cholesky']
 
-# %% ../nbs/01_kernels.ipynb #77ae9662
+# %% ../nbs/01_kernels.ipynb #ac89efa2
 from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,6 +15,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from .compiled import kernel
 
 # %% ../nbs/01_kernels.ipynb #929b4395
 def _gamma(gamma, # "scale", "auto" or a number
@@ -67,17 +68,21 @@ def _finite(k, # kernel
     if callable(k.name): raise ValueError("The kernel function returned values that are not finite (NaN or infinity).")
     raise ValueError(f"The {k.name} kernel of these data has values that are not finite: scale the data or choose smaller parameters.")
 
-# %% ../nbs/01_kernels.ipynb #4a5ae5db
+# %% ../nbs/01_kernels.ipynb #dd37fb2e
+@kernel("f8[:,::1], f8[::1], f8[::1], f8")
+def _exponents(G, a, b, s):
+    "s times (1.4) in place of the inner products; the same bits when x and z change places."
+    for i in range(G.shape[0]):
+        for j in range(G.shape[1]): G[i, j] = min(G[i, j] - (a[i] + b[j]), 0.)*s
+
 def _values(k, # kernel
             G, # inner products x·z, overwritten
-            a, # half the squared norms of the x, to be broadcast
+            a, # half the squared norms of the x
             b, # the same of the z
            ):
     "Inner products become kernel values, in place."
     with np.errstate(over="ignore", invalid="ignore"):
-        if k.name == "rbf":
-            G -= a + b                                                 # (1.4), the same bits when x and z change places
-            np.minimum(G, 0, out=G);  G *= 2*k.gamma;  np.exp(G, out=G)
+        if k.name == "rbf": _exponents(G, a, b, 2.*k.gamma);  np.exp(G, out=G)
         elif k.name in ("poly", "sigmoid"):
             G *= k.gamma;  G += k.coef0
             _power(G, k.degree) if k.name == "poly" else np.tanh(G, out=G)
@@ -115,25 +120,26 @@ def _dot(A, T, out):
         else: np.matmul(A, T[:, :m], out=out)
     return out
 
-# %% ../nbs/01_kernels.ipynb #46d17d7e
+# %% ../nbs/01_kernels.ipynb #3f011b73
 def _block(k, A, B):
     "Kernel values of the rows of side `A` with those of side `B`."
     out = np.empty((A.X.shape[0], B.X.shape[0]))
-    for I in _panels(*out.shape): _values(k, _dot(A.X[I], B.T, out[I]), A.h[I, None], B.h)
+    for I in _panels(*out.shape): _values(k, _dot(A.X[I], B.T, out[I]), A.h[I], B.h)
     return out
 
-def _diag(k, h): return _values(k, 2*h, h, h)                       # x·x = 2h: for the Gaussian 2h - (h + h) is exactly 0
+def _diag(k, h): return _values(k, 2*h[:, None], 2*h, np.zeros(1))[:, 0]      # x·x = 2h: for the Gaussian 2h - (2h + 0) is exactly 0
 
-# %% ../nbs/01_kernels.ipynb #d895b710
+# %% ../nbs/01_kernels.ipynb #6ce1a9f8
 def _tiles(n, b=192): return [slice(i, min(i + b, n)) for i in range(0, n, b)]
 
 def _gram(k, A, out=None):
     "The Gram matrix of side `A`, exactly symmetric."
     n = A.X.shape[0];  out = np.empty((n, n)) if out is None else out;  tall = issparse(A.X)      # columns of sparse rows are dear to cut out
-    for I in _tiles(n):
+    tiles = _tiles(n);  work = np.empty(tiles[0].stop*(n if tall else tiles[0].stop) if n else 0)    # one piece of memory, so that it stays in the processor's cache
+    for I in tiles:
         for J in [slice(0, I.stop)] if tall else _tiles(I.stop):
-            P = _dot(A.X[I], A.T if tall else A.T[:, J], np.empty((I.stop - I.start, J.stop - J.start)))
-            out[I, J] = _values(k, P, A.h[I, None], A.h[J]);  out[J, I] = P.T
+            rows, cols = I.stop - I.start, J.stop - J.start;  P = work[:rows*cols].reshape(rows, cols)
+            out[I, J] = _values(k, _dot(A.X[I], A.T if tall else A.T[:, J], P), A.h[I], A.h[J]);  out[J, I] = P.T
         low = np.tril(out[I, I], -1);  out[I, I] = low + low.T
     np.fill_diagonal(out, _diag(k, A.h))
     return out
@@ -327,7 +333,7 @@ class _LRU:
         self.slots[rows] = s;  self.owner[s] = rows;  self.touch(s)
         return s
 
-# %% ../nbs/01_kernels.ipynb #62837a7f
+# %% ../nbs/01_kernels.ipynb #c5cc9560
 def _fill(k, A, idx, # kernel, side, rows of the Gram matrix to compute
           diag,      # its diagonal
           out,       # where they go
@@ -340,7 +346,7 @@ def _fill(k, A, idx, # kernel, side, rows of the Gram matrix to compute
         P, i = out[I] if at is None else work[:I.stop-I.start], idx[I]
         if callable(k.name): P[:] = _asked(k, A.X[i], A.X)
         elif k.name == "precomputed": np.add(A.X[i], k.shift, out=P)
-        else: _values(k, _dot(A.X[i], A.T, P), A.h[i, None], A.h)
+        else: _values(k, _dot(A.X[i], A.T, P), A.h[i], A.h)
         P[np.arange(len(i)), i] = diag[i]
         if at is not None: out[at[I]] = P
 
