@@ -199,7 +199,7 @@ def since(G, η, y, c, G0, η0, Δα, ΔF): # fills Δα and ΔF
             if r != y[i]: own[i] -= Δα[r, i]
     for i in range(n): Δα[y[i], i] = own[i]
 
-# %% ../nbs/12_cs_kernel.ipynb #8bf14fb9
+# %% ../nbs/12_cs_kernel.ipynb #ff4f07f9
 class Leaper:
     "Remembers the last two trails and leaps along them; `gaps` tells it whether the descent crawls."
     def __init__(self, G, η): self.t, self.gaps, self.here = 8., [], (G.copy(), η.copy()); self.way, self.E, self.T = np.zeros((3, 2, *G.shape))
@@ -208,13 +208,13 @@ class Leaper:
         "Leap, if that is of use; changes G and η."
         j, work = len(self.gaps) % 2, int((η[y, np.arange(len(y))] < 1).sum()); self.gaps.append(gap)
         since(G, η, y, c, *self.here, self.E[j], self.T[j])                                         # the next trail begins with this leap
-        if len(self.gaps) > 3 and gap > self.gaps[-4]/2:                                             # it crawls
+        if len(self.gaps) > 5 and gap > self.gaps[-6]/2:                                             # it crawls
             stretched(Kxx, c, η, self.E[j], self.t, *self.way); s = leap(G, η, y, c, *self.way, 1e-10*P)
             self.t = 2*self.t if s > .9 else max(2., self.t*max(2*s, .25))
         else:
             together(self.E, self.T, G, *self.way)
             if back(Kxx, y, c, η, *self.way, work//2): leap(G, η, y, c, *self.way, 1e-10*P)
-        return max(50, work)                        # steps until the next
+        return max(50, work//2)                     # steps until the next
 
 # %% ../nbs/12_cs_kernel.ipynb #76dce881
 def descend(Kxx, A, y, c, G, η, # kernel matrix and its diagonal, class indices, weights, the state (K, n)
