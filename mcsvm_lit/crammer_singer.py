@@ -5,15 +5,14 @@
 # %% auto #0
 __all__ = ['rivals', 'CrammerSingerSVC']
 
-# %% ../nbs/14_crammer_singer.ipynb #7397fd35
+# %% ../nbs/14_crammer_singer.ipynb #c71dd9fa
 import numbers
 from dataclasses import replace
 import numpy as np
-from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
-from .cs_kernel import KernelSolution, coefficients, solve_kernel
+from .cs_kernel import KernelSolution, coefficients, equal_rows, solve_kernel
 from .cs_linear import solve_linear
 from .cs_problem import cs_certificate, one_hot, score_radius, slacks
 from .estimators import KernelClassifier, kernel_scores, warn_unconverged
@@ -49,17 +48,6 @@ class _Questions:
         "Where the predicted label is proved to be that of the exact optimum."
         two = np.sort(self._scores(self._check(X)), axis=1)[:, -2:]
         return two[:, 1] - two[:, 0] > self.score_bound(X)
-
-# %% ../nbs/14_crammer_singer.ipynb #6b878801
-def _copies(X): # data (n, d), dense or sparse -> (n,)
-    "How often each row occurs: rows are compared by 64 bits made from their numbers."
-    b = ((X.data if sparse.issparse(X) else X) + 0.).view(np.uint64)                 # the bits of a number; -0 becomes 0, and 0 stays 0 below
-    b ^= b >> 32; b *= np.uint64(0x9E3779B97F4A7C15); b ^= b >> 29
-    key = np.random.default_rng(0).integers(1, 2**63, X.shape[1], dtype=np.uint64)
-    if sparse.issparse(X): total = np.r_[np.uint64(0), (b*key[X.indices]).cumsum()]; bits = total[X.indptr[1:]] - total[X.indptr[:-1]]
-    else: bits = b @ key
-    _, which, count = np.unique(bits, return_inverse=True, return_counts=True)
-    return count[which]
 
 # %% ../nbs/14_crammer_singer.ipynb #6f06a782
 _PARAMETERS = {**KernelClassifier._parameter_constraints,
@@ -103,13 +91,13 @@ def rivals(F, η, y, tie=.01): # scores, distributions (n, K), class indices -> 
     other = one_hot(y, F.shape[1]) == 0; best = np.where(other, F, -np.inf).max(1, keepdims=True)
     return np.where(other & (F > best - tie), η + 1e-9*(F - best), -np.inf).argmax(1)
 
-# %% ../nbs/14_crammer_singer.ipynb #7255cc13
+# %% ../nbs/14_crammer_singer.ipynb #9700b822
 def _keep(m, X, y, c, s): # machine, data, class indices, weights, solution -> the machine
     "Set the fitted attributes."
     α = coefficients(s.η, y, c); own = s.η[np.arange(len(y)), y]
     m.support_ = np.flatnonzero((own < 1) & (c > 0)); m.label_distribution_, m.dual_coef_ = s.η[m.support_], α[m.support_]
     held = m.kernel != 'precomputed'; m.support_vectors_ = X[m.support_] if held else None
-    m._copies = _copies(X)[m.support_] if held else np.full(len(m.support_), -1)
+    group, size = equal_rows(X) if held else (np.zeros(len(y), int), np.array([-1])); m._copies = size[group[m.support_]]
     m.intercept_ = float(m.fit_intercept)*m.dual_coef_.sum(0)
     if m.kernel == 'linear': m.coef_, m.intercept_ = s.M, s.b               # the very prototypes that the certificate is about
     m.slack_, m._y, m._rival = slacks(s.F, y), y, rivals(s.F, s.η, y)

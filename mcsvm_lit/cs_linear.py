@@ -8,7 +8,7 @@ __all__ = ['State', 'LARGEST', 'Point', 'Rows', 'look', 'one_example', 'sweep_de
            'newton_direction', 'drift', 'point', 'start', 'newton_step', 'stage', 'first_stage', 'pair_gap', 'as_it_is',
            'settle', 'stretched', 'together', 'proximal', 'LinearSolution', 'solve_linear']
 
-# %% ../nbs/13_cs_linear.ipynb #9e2620fb
+# %% ../nbs/13_cs_linear.ipynb #3331c3c4
 from collections import namedtuple
 from dataclasses import dataclass
 import numpy as np
@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from .certificates import Certificate
 from .compiled import kernel
-from .cs_kernel import coefficients, teller
+from .cs_kernel import coefficients, contrary, exchange, teller
 from .cs_problem import one_hot
 from .simplex import project_row
 
@@ -386,11 +386,12 @@ def _solution(rows, y, c, s, tol): # State -> LinearSolution
     M, b = s.M[:, :rows.d], rows.bias*s.M[:, rows.d:].sum(1)
     return LinearSolution(np.ascontiguousarray(M), b, s.η, s.F, cert)
 
-# %% ../nbs/13_cs_linear.ipynb #6dfa032d
+# %% ../nbs/13_cs_linear.ipynb #f62c357f
 def _prepare(rows, y, c, K, A, η0): # -> State
     "The state to start from: given distributions, or all examples on their own class."
     η = one_hot(y, K) if η0 is None else np.array(η0, float, order='C'); i = np.flatnonzero(A == 0)
     η[i] = one_hot(np.where(y[i] == 0, 1, 0), K)                                 # x = 0: any class but its own
+    if len(group := contrary(rows.X, y)): by_class = np.ascontiguousarray(η.T); exchange(group, y, c, by_class); η = np.ascontiguousarray(by_class.T)     # M stays
     if η0 is None: M, F = np.zeros((K, rows.width), order='F' if rows.csr else 'C'), np.zeros(η.shape)       # an example x = 0 makes nothing
     else: M = rows.machine(coefficients(η, y, c)); F = rows.scores(M)
     loss, terms = pair_gap(F, η, y, c)
