@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['COLORS', 'MARKERS', 'INK', 'QUIET', 'PAPER', 'DPI', 'CORNERS', 'luminance', 'contrast', 'tint', 'rc', 'style', 'png',
-           'axes', 'to_svg', 'figures_dir', 'save', 'convergence', 'legend', 'scatter', 'decision_regions', 'to_xy',
-           'ternary', 'ternary_cells', 'ours_beside_theirs', 'bars', 'images', 'wilson', 'reliability']
+           'axes', 'ax_or_new', 'to_svg', 'figures_dir', 'save', 'convergence', 'legend', 'scatter', 'decision_regions',
+           'to_xy', 'ternary', 'ternary_cells', 'ours_beside_theirs', 'bars', 'images', 'wilson', 'reliability']
 
 # %% ../nbs/61_figures.ipynb #0233be19
 import base64, csv, io, os, re, struct, sys, zlib
@@ -137,7 +137,9 @@ def axes(nrows=1,      # rows of panels
         fig.get_layout_engine().set(w_pad=.06, h_pad=.06, wspace=.03, hspace=.03)
         return fig, fig.subplots(nrows, ncols, **kw)
 
-def _ax(ax, **kw): return axes(**kw)[1] if ax is None else ax
+def ax_or_new(ax, **kw):
+    "The axes given, or new ones."
+    return axes(**kw)[1] if ax is None else ax
 
 # %% ../nbs/61_figures.ipynb #4b74dffe
 def _number(m): # a match
@@ -255,7 +257,7 @@ def convergence(primal,             # primal objective after each step
     P, D = np.asarray(primal, float), np.asarray(dual, float); x = np.arange(len(P)) if x is None else np.asarray(x)
     if not P.shape == D.shape == x.shape or P.ndim != 1:
         raise ValueError(f'`primal`, `dual` and `x` must be equally long lists of numbers; their shapes are {P.shape}, {D.shape} and {x.shape}.')
-    ax = _ax(ax, height=4.4 if gap else 3.4)
+    ax = ax_or_new(ax, height=4.4 if gap else 3.4)
     ax.fill_between(x, D, P, color=tint(COLORS[0], .13), lw=0)
     ax.plot(x, P, color=COLORS[0], label='primal'); ax.plot(x, D, color=COLORS[1], ls=(0, (4, 1.5)), label='dual')
     ax.set(xlabel=xlabel, ylabel=ylabel); ax.legend(); ax.margins(x=.02)
@@ -324,7 +326,7 @@ def scatter(X,            # points (n,2)
             size=26,      # area of a point
             **kw):
     "Points, with a colour and a marker for each class."
-    ax, X, y = _ax(ax), np.asarray(X), np.asarray(y)
+    ax, X, y = ax_or_new(ax), np.asarray(X), np.asarray(y)
     for k, c in enumerate(np.unique(y) if classes is None else classes):
         m = MARKERS[k % 8]
         ax.scatter(*X[y == c].T, **dict(s=size*_SIZES[m], marker=m, color=COLORS[k % 8], ec=PAPER, lw=.6, zorder=3, label=str(c)) | kw)
@@ -349,7 +351,7 @@ def decision_regions(clf,          # a fitted classifier of points in the plane
     a, b, S, own = _scores(clf, *np.linspace(X.min(0) - pad, X.max(0) + pad, grid).T)
     if margin is not None and not own:
         raise ValueError('`margin` needs continuous scores whose largest is what the classifier predicts; this one has none.')
-    ax = _ax(ax, width=5.4, height=3.7)
+    ax = ax_or_new(ax, width=5.4, height=3.7)
     ax.grid(False); ax.set_facecolor(tint(COLORS[0])); ax.set(xlim=a[[0, -1]], ylim=b[[0, -1]])
     for k, u in enumerate(_nested(S), 1):
         if u.max() > 0: ax.contourf(a, b, u, [0, np.inf], colors=[tint(COLORS[k % 8])])
@@ -377,7 +379,7 @@ def ternary(ax=None,                         # axes to draw into
             ticks=True,                      # write the levels of the grid along the sides?
            ):
     "The triangle of all probabilities of three classes, ready for what is drawn at `to_xy`."
-    ax = _ax(ax, width=4.6, height=4.2); e = np.eye(3)
+    ax = ax_or_new(ax, width=4.6, height=4.2); e = np.eye(3)
     ax.set_axis_off(); ax.set_aspect('equal')
     place = (('right', 'top', -4, -2), ('left', 'top', 4, -2), ('center', 'bottom', 0, 5))
     for (h, v, dx, dy), at, s in zip(place, CORNERS, labels): ax.annotate(s, at, (dx, dy), textcoords='offset points', ha=h, va=v)
@@ -428,7 +430,7 @@ def ours_beside_theirs(rows,      # names of the rows, from the top
     "A table as a picture: ours filled, with whiskers; the paper's open."
     _same_length(rows, ours=ours, theirs=theirs, sd=sd)
     O, T, S = _series(ours), _series(theirs), _series(sd)
-    ax, at = _ax(ax, height=.9 + .24*len(rows)*max(1.2, len(O))), np.arange(len(rows))
+    ax, at = ax_or_new(ax, height=.9 + .24*len(rows)*max(1.2, len(O))), np.arange(len(rows))
     for i, (k, v) in enumerate(O.items()):
         y, c, m = at + (i - (len(O) - 1)/2)*.64/len(O), COLORS[i % 8], MARKERS[i % 8]
         if T.get(k) is not None:
@@ -450,7 +452,7 @@ def bars(rows,      # names of the groups
     "Bars in groups, a colour for each series."
     _same_length(rows, values=values, sd=sd)
     V, S = _series(values), _series(sd)
-    ax, at, w = _ax(ax, height=2.8), np.arange(len(rows)), .78/len(V)
+    ax, at, w = ax_or_new(ax, height=2.8), np.arange(len(rows)), .78/len(V)
     for i, (k, v) in enumerate(V.items()):
         ax.bar(at + (i - (len(V) - 1)/2)*w, v, .9*w, yerr=S.get(k), color=COLORS[i % 8], ecolor=INK, error_kw=dict(elinewidth=.9), label=k)
     ax.set_xticks(at, rows); ax.set_ylabel(ylabel); ax.grid(False, axis='x'); ax.tick_params(axis='x', length=0)
@@ -479,7 +481,7 @@ def images(stack,          # grey images (m,h,w)
     for i, im in enumerate((stack - lo)/np.where(hi > lo, hi - lo, 1)):
         r, c = i//ncols*(h + below), i%ncols*(w + gap); M[r:r+h, c:c+w] = im
     M = M[:, :-gap] if captions is not None else M[:-below, :-gap]
-    ax = _ax(ax, width=M.shape[1]*size/w + .12, height=M.shape[0]*size/w + .12)
+    ax = ax_or_new(ax, width=M.shape[1]*size/w + .12, height=M.shape[0]*size/w + .12)
     ax.imshow(M, vmin=0, vmax=1, extent=(0, M.shape[1]/w, M.shape[0]/w, 0)); ax.set_axis_off()
     for i in range(m):
         x, y = i%ncols*(w + gap)/w, i//ncols*(h + below)/w
@@ -509,7 +511,7 @@ def reliability(p,        # forecast probabilities (n,)
     if not ((p >= 0) & (p <= 1)).all(): raise ValueError('`p` must hold probabilities, numbers from 0 to 1.')
     b = np.minimum((p*bins).astype(int), bins - 1); n = np.bincount(b, minlength=bins); some = n > 0
     mean, share = np.bincount(b, p, bins)[some]/n[some], np.bincount(b, hit, bins)[some]/n[some]
-    ax = _ax(ax, width=4., height=3.8); lo, hi = wilson(share*n[some], n[some])
+    ax = ax_or_new(ax, width=4., height=3.8); lo, hi = wilson(share*n[some], n[some])
     ax.plot([0, 1], [0, 1], color=QUIET, lw=.9, ls=(0, (4, 2)), zorder=1)
     ax.errorbar(mean, share, yerr=np.maximum([share - lo, hi - share], 0), fmt=marker, ls='-', color=color, elinewidth=1, lw=1.2, ms=4.5, label=label)
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel='forecast', ylabel='came true', aspect='equal')

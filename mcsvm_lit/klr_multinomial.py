@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 from .certificates import Certificate
 from .compiled import kernel
 from .kernels import KernelRows
-from .klr_problem import _root, best_intercept
+from .klr_problem import square_root, best_intercept
 from .klr_solver import Watch, hopeless, streamed
 
 # %% ../nbs/23_klr_multinomial.ipynb #35ab0074
@@ -56,7 +56,7 @@ def softmax_cvxpy(G, # Gram matrix (n, n)
     import cvxpy as cp
     Y = np.eye(int(np.max(y)) + 1)[y]
     W, b = cp.Variable(Y.shape), cp.Variable((1, Y.shape[1])) if intercept else cp.Constant(np.zeros((1, Y.shape[1])))
-    F = _root(G) @ W; f = F + np.ones((len(Y), 1)) @ b
+    F = square_root(G) @ W; f = F + np.ones((len(Y), 1)) @ b
     loss = cp.log_sum_exp(f, axis=1) - cp.sum(cp.multiply(Y, f), axis=1)
     problem = cp.Problem(cp.Minimize(cp.sum_squares(W)/2 + c @ loss), [cp.sum(b) == 0] if intercept else [])
     problem.solve(solver=solver, **kw)
@@ -79,7 +79,7 @@ def softmax_dual_cvxpy(G, # Gram matrix (n, n)
     Y = np.eye(int(np.max(y)) + 1)[y]; C = np.repeat(np.asarray(c, float)[:, None], Y.shape[1], 1); η = cp.Variable(Y.shape)
     α = cp.multiply(C, Y - η)
     equal = [cp.sum(η, axis=1) == 1] + ([cp.sum(α, axis=0) == 0] if intercept else [])
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(C, cp.entr(η))) - cp.sum_squares(_root(G).T @ α)/2), equal)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(C, cp.entr(η))) - cp.sum_squares(square_root(G).T @ α)/2), equal)
     problem.solve(solver=solver, **kw)
     return η.value, problem.value
 

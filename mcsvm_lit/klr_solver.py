@@ -17,7 +17,7 @@ from scipy.special import expit
 from .certificates import Certificate
 from .compiled import kernel
 from .estimators import progress
-from .kernels import Kernel, KernelRows, pivoted_cholesky, _Side, _block, _sides
+from .kernels import Kernel, KernelRows, pivoted_cholesky, Side, kernel_block, kernel_sides
 from .klr_problem import best_intercept, klr_certificate, klr_check, klr_values
 
 # %% ../nbs/22_klr_solver.ipynb #da965944
@@ -320,7 +320,7 @@ def streamed(k, X, tile=512): # rows of a tile
     "Products with the kernel matrix of X, which is never stored; each value is computed once."
     n = X.shape[0]; at = [slice(i, min(i + tile, n)) for i in range(0, n, tile)]
     if callable(k.name): part, block = [X[I] for I in at], k
-    else: A = _sides(k, X)[0]; part, block = [_Side(A.X[I], A.X[I].T.tocsr() if issparse(A.X) else A.X[I].T, A.h[I]) for I in at], lambda P, Q: _block(k, P, Q)
+    else: A = kernel_sides(k, X)[0]; part, block = [Side(A.X[I], A.X[I].T.tocsr() if issparse(A.X) else A.X[I].T, A.h[I]) for I in at], lambda P, Q: kernel_block(k, P, Q)
     def mul(v):
         F = np.zeros(v.shape)
         for i, I in enumerate(at):

@@ -4,16 +4,16 @@
 
 # %% auto #0
 __all__ = ['conjugate', 'p_norm', 'dual_norm', 'worst_case', 'robust_primal', 'best_threshold', 'paper_socp', 'robust_cvxpy',
-           'robust_dual_cvxpy', 'shrink', 'curvature', 'RobustPlane', 'solve_robust', 'shifted', 'EpsilonPath',
-           'epsilon_path']
+           'robust_dual_cvxpy', 'shrink', 'curvature', 'RobustPlane', 'projected_newton', 'check_radii', 'solve_robust',
+           'shifted', 'EpsilonPath', 'epsilon_path']
 
 # %% ../nbs/32_robust.ipynb #5f9bb18b
 from dataclasses import dataclass
 import numpy as np
-from .boxqp import _solved, boxqp, gap_terms, multiplier, project_box
+from .boxqp import boxqp_trusted, boxqp, gap_terms, multiplier, project_box
 from .certificates import Certificate
 from .compiled import kernel
-from .tpm_problem import _mass, solve_margin_points
+from .tpm_problem import class_mass, solve_margin_points
 
 # %% ../nbs/32_robust.ipynb #b939cff4
 def conjugate(p): # -> q
@@ -190,7 +190,7 @@ class RobustPlane:
 class _Dual:
     "Problem (32.10): its data, centred, and what is known at a point λ. Newton's method needs no more than this."
     def __init__(self, P, xbar, r, ε, εbar, p):
-        self.B, self.xbar, self.u, self.ε, self.εbar, self.p = P - xbar, xbar, 1/_mass(r, len(P)), ε, εbar, p
+        self.B, self.xbar, self.u, self.ε, self.εbar, self.p = P - xbar, xbar, 1/class_mass(r, len(P)), ε, εbar, p
         self.C, self.e, self.unit = np.c_[self.B, ε], np.ones(len(P)), (self.B**2).sum(1).mean()/2
 
     def at(self, λ): # changes nothing but where we are
@@ -218,11 +218,11 @@ class _Dual:
 def _newton_target(D, δ=0., tol=1e-6): # δ: damping
     "Where the quadratic model at the present point has its minimum: a program in the change of λ, small numbers at the end."
     H = D.model(); H = (H + H.T)/2; H.flat[::len(H)+1] += δ*H.diagonal().mean()
-    room = D.u - D.λ; Δ = _solved((H, D.g, -D.λ, room, D.e, 0.), 0*D.e, tol).x
+    room = D.u - D.λ; Δ = boxqp_trusted((H, D.g, -D.λ, room, D.e, 0.), 0*D.e, tol).x
     return np.where(Δ == room, D.u, D.λ + Δ)
 
 # %% ../nbs/32_robust.ipynb #4d59ee44
-def _newton(D, λ, tol, max_iter): # -> best plane
+def projected_newton(D, λ, tol, max_iter): # -> best plane
     best, gap, F, stalls, δ = None, np.inf, np.inf, 0, 0.; D.at(λ)
     for t in range(max_iter + 1):
         now = min(D.prove(), D.F); stalls = 0 if now < .97*gap or D.F < (1 - 1e-6)*F else stalls + 1
@@ -234,7 +234,8 @@ def _newton(D, λ, tol, max_iter): # -> best plane
     return best
 
 # %% ../nbs/32_robust.ipynb #3e881a63
-def _radii(v, n, name):
+def check_radii(v, n, name): # one radius, or one per row -> (n,)
+    "Radii for every row, or one sentence about what is wrong with them."
     v = np.asarray(v, float)
     if v.shape not in ((), (n,)): raise ValueError(f'`{name}` must be one radius or {n}, one per row, got shape {v.shape}.')
     if not (np.isfinite(v) & (v >= 0)).all(): raise ValueError(f'`{name}` must be finite and not negative: it is a radius.')
@@ -248,7 +249,7 @@ def _accepted(P, xbar, r, ε, εbar, p):
     if not (np.isfinite(P).all() and np.isfinite(xbar).all()): raise ValueError('`P` or `xbar` contains NaN or infinite numbers.')
     if not 0 < r < 1: raise ValueError(f'`r` = ν/α must lie strictly between 0 and 1, got {r}: at 1 the threshold is not determined, above it the model is unbounded.')
     conjugate(p)
-    return P, xbar, float(r), _radii(ε, len(P), 'ε'), float(_radii(εbar, 1, 'εbar')[0]), p
+    return P, xbar, float(r), check_radii(ε, len(P), 'ε'), float(check_radii(εbar, 1, 'εbar')[0]), p
 
 # %% ../nbs/32_robust.ipynb #ac4dc28b
 def solve_robust(P, # rows of the class (m, d)
@@ -265,7 +266,7 @@ def solve_robust(P, # rows of the class (m, d)
     D = _Dual(*_accepted(P, xbar, r, ε, εbar, p))
     if λ0 is None: λ = solve_margin_points(D.B, r, tol).μ
     else: λ = project_box(np.asarray(λ0, float), 0., D.u, D.e, 1.)
-    return _newton(D, λ, tol, max_iter)
+    return projected_newton(D, λ, tol, max_iter)
 
 # %% ../nbs/32_robust.ipynb #d07e6011
 def shifted(w, θ, ε): # deterministic plane, one radius for all
@@ -346,10 +347,10 @@ class EpsilonPath:
 
     def at(self, ε): # one radius
         "The RobustPlane of radius ε, with its certificate."
-        ε, (P, xbar, r, p) = float(_radii(ε, 1, 'ε')[0]), self.data; k = np.clip(np.searchsorted(self.breaks, ε) - 1, 0, max(len(self.breaks) - 2, 0))
+        ε, (P, xbar, r, p) = float(check_radii(ε, 1, 'ε')[0]), self.data; k = np.clip(np.searchsorted(self.breaks, ε) - 1, 0, max(len(self.breaks) - 2, 0))
         λ = self.λ[-1]
         if ε < self.breaks[-1]: t = (ε - self.breaks[k])/(self.breaks[k+1] - self.breaks[k]); λ = (1 - t)*self.λ[k] + t*self.λ[k+1]
-        return _newton(_Dual(P, xbar, r, np.full(len(P), ε), ε, p), λ, 1e-9, 20)           # no step but where rounding, near the end, left a gap
+        return projected_newton(_Dual(P, xbar, r, np.full(len(P), ε), ε, p), λ, 1e-9, 20)           # no step but where rounding, near the end, left a gap
 
     def w(self, ε): # radii (n,) -> (n, d)
         "The weights, one row per radius."
@@ -366,7 +367,7 @@ def epsilon_path(P, # rows of the class (m, d)
     P, xbar, r, *_ = _accepted(P, xbar, r, 0., 0., p)
     if p not in (1, np.inf): raise ValueError(f'The solution is piecewise linear in the radius for `p` = 1 and np.inf only, got {p}; for 2 see `shifted`.')
     moves, slacks = (_moves_1, _slacks_1) if p == 1 else (_moves_inf, _slacks_inf)
-    unit = np.abs(P - xbar).max() or 1.; B = (P - xbar)/unit; u, κ = 1/_mass(r, len(P)), 0.
+    unit = np.abs(P - xbar).max() or 1.; B = (P - xbar)/unit; u, κ = 1/class_mass(r, len(P)), 0.
     λ = solve_margin_points(B, r, 1e-13).μ; breaks, λs = [0.], [λ]
     for _ in range(max_breaks):
         v = B.T@λ; w = shrink(v, κ, p); g = B@w

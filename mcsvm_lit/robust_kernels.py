@@ -10,10 +10,10 @@ __all__ = ['longest', 'kernel_radius', 'solve_ball', 'ball_cvxpy', 'kernel_range
 from dataclasses import dataclass
 from math import comb
 import numpy as np
-from .boxqp import _solved, gap_terms, multiplier
+from .boxqp import boxqp_trusted, gap_terms, multiplier
 from .certificates import Certificate
-from .robust import _newton, conjugate, robust_dual_cvxpy, shrink, solve_robust
-from .tpm_problem import MarginPlane, _mass
+from .robust import projected_newton, conjugate, robust_dual_cvxpy, shrink, solve_robust
+from .tpm_problem import MarginPlane, class_mass
 
 # %% ../nbs/33_robust_kernels.ipynb #5ffa1efc
 def longest(d, # number of features
@@ -134,16 +134,16 @@ class IntervalPlane:
 
 # %% ../nbs/33_robust_kernels.ipynb #3a2b7f90
 class _Intervals:
-    "Problem (33.7), with what `_newton` needs."
+    "Problem (33.7), with what `projected_newton` needs."
     def __init__(self, K, lo, hi, own, r):
         M, h = (lo + hi)/2, (hi - lo)/2; m, n = int(own.sum()), len(K); η = 1e-11*np.trace(K)/n; K = K + η*np.eye(n)
         self.K, self.M, self.h, self.Mbar, self.hbar = K, M[own], h[own], M[~own].mean(0), h[~own].mean(0)
-        self.KK, self.u, self.e, self.start = np.block([[K, η*np.eye(n) - K], [η*np.eye(n) - K, K]]), 1/_mass(r, m), np.ones(m), np.zeros(2*n)
+        self.KK, self.u, self.e, self.start = np.block([[K, η*np.eye(n) - K], [η*np.eye(n) - K, K]]), 1/class_mass(r, m), np.ones(m), np.zeros(2*n)
         self.unit = (K.diagonal()[own].mean() - 2*K[np.ix_(own, ~own)].mean() + K[np.ix_(~own, ~own)].mean())/2
 
     def at(self, λ):
         self.λ = λ; a, κ = self.M.T@λ - self.Mbar, self.h.T@λ + self.hbar; n = len(a)
-        s = _solved((self.KK, np.r_[κ - a, κ + a], 0*self.start, 0*self.start + np.inf, 0*self.start, 0.), self.start.copy(), 1e-14); self.start = s.x
+        s = boxqp_trusted((self.KK, np.r_[κ - a, κ + a], 0*self.start, 0*self.start + np.inf, 0*self.start, 0.), self.start.copy(), 1e-14); self.start = s.x
         self.b = s.x[:n] - s.x[n:]; self.inner = s.certificate.gap
         self.F = max(-s.certificate.dual, 0.); self.g = self.M@self.b - self.h@np.abs(self.b)
         return self
@@ -173,4 +173,4 @@ def solve_interval(k, X, own, # Kernel, training points (n, d), which of them ar
     own = np.asarray(own, bool)
     if not own.any() or own.all(): raise ValueError('A class and the rest must both have examples.')
     D = _Intervals(k(X), *kernel_range(k, X, X, ε, p), own, r)
-    return _newton(D, D.e/len(D.e), tol, max_iter)
+    return projected_newton(D, D.e/len(D.e), tol, max_iter)

@@ -15,7 +15,7 @@ from .boxqp import NOT_PSD
 from .certificates import Certificate
 from .compiled import kernel
 from .elbow import elbow_append, elbow_delete
-from .tpm_problem import MarginPlane, _mass, about_rest, lowest, plane_norm
+from .tpm_problem import MarginPlane, class_mass, about_rest, lowest, plane_norm
 
 # %% ../nbs/31_tpm_path.ipynb #ef63c4a2
 def nonnegative(M, b): # -> x >= 0 with ‖Mx - b‖ least
@@ -311,7 +311,7 @@ def _levels(path, s): # -> lowest and highest level at masses s
 # %% ../nbs/31_tpm_path.ipynb #28904282
 def plane_at(path, r): # -> MarginPlane
     "The plane at the ratio `r`."
-    s = np.array([_mass(r, path.m)]); j, t, _, _ = _locate(path, s)
+    s = np.array([class_mass(r, path.m)]); j, t, _, _ = _locate(path, s)
     λ = (1 - t[0])*path.shares[j[0]-1] + t[0]*path.shares[j[0]]; s = s[0]
     μ = λ/λ.sum(); f = path.A@(μ@path.A)
     lo, hi = (float(v[0]/s) for v in _levels(path, np.array([s])))
@@ -327,7 +327,7 @@ def path_distances(path,
                   ): # -> (q, t), NaN in rows where w = 0
     "Signed distances of points to the planes at many ratios."
     r = np.atleast_1d(np.asarray(r, float)); s = r*path.m
-    for x in (r.min(), r.max()): _mass(x, path.m)                                       # refuses what is not between 0 and 1
+    for x in (r.min(), r.max()): class_mass(x, path.m)                                       # refuses what is not between 0 and 1
     j, t, _, _ = _locate(path, s); lo, hi = _levels(path, s); U = path.sums
     F, n2, cross = path.shares@C.T, (U**2).sum(1), (U[1:]*U[:-1]).sum(1)
     N2 = (1 - t)**2*n2[j-1] + 2*t*(1 - t)*cross[j-1] + t**2*n2[j]                                     # (31.6)
@@ -361,8 +361,8 @@ def path_kkt(path, Q=None): # Q: the matrix to check against; by default the pat
 # %% ../nbs/31_tpm_path.ipynb #d9240022
 def path_plot(path, ax=None): # axes of matplotlib -> ax
     "The members' shares of their full weight against the ratio."
-    from mcsvm_lit.figures import _ax
-    ax = _ax(ax); ever = ((path.shares > 0) & (path.shares < 1)).any(0)
+    from mcsvm_lit.figures import ax_or_new
+    ax = ax_or_new(ax); ever = ((path.shares > 0) & (path.shares < 1)).any(0)
     ax.plot(path.breaks, path.shares[:, ever], lw=.9)
     ax.set(xlabel='ν/α', ylabel='rm·μ', xlim=(0, 1), ylim=(-.02, 1.02))
     return ax

@@ -17,14 +17,14 @@ from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
-from .boxqp import _matrix, multiplier, project_box
+from .boxqp import checked_matrix, multiplier, project_box
 from .certificates import Certificate
 from .estimators import KernelClassifier, kernel_scores, progress, warn_unconverged, widest_run
 from .kernels import Kernel, check_psd
-from .robust import _radii, conjugate, robust_dual_cvxpy, solve_robust
+from .robust import check_radii, conjugate, robust_dual_cvxpy, solve_robust
 from .robust_kernels import ball_cvxpy, kernel_radius, solve_ball
 from .tpm_path import merged, nu_path
-from .tpm_problem import COLLAPSED, MarginPlane, _by_box, about_rest, bias, cross_about_rest, lowest, plane_norm, solve_margin, solve_margin_points, tpm_dual_cvxpy
+from .tpm_problem import COLLAPSED, MarginPlane, plane_by_box, about_rest, bias, cross_about_rest, lowest, plane_norm, solve_margin, solve_margin_points, tpm_dual_cvxpy
 
 # %% ../nbs/34_twin_margin.ipynb #b27ae676
 def rule_scores(D, # signed distances, classes along the last axis; NaN where a plane has collapsed
@@ -55,7 +55,7 @@ def weighted_margin(Q, # Gram matrix about the mean of the others (m, m)
                     tol=1e-9, max_iter=None): # -> MarginPlane
     "The plane of a class whose members have weights, (34.3)."
     if np.ptp(c) <= 1e-12*c.max(): return solve_margin(Q, r, tol, max_iter=max_iter)
-    return _by_box(_matrix(Q, len(c)), r, c/(r*c.sum()), tol, max_iter)
+    return plane_by_box(checked_matrix(Q, len(c)), r, c/(r*c.sum()), tol, max_iter)
 
 # %% ../nbs/34_twin_margin.ipynb #ba005e45
 _Plane = namedtuple('_Plane', 'a w θ ends norm certificate')   # coefficients (n,), weights (d,) or None, θ/ν, its interval, ‖w‖/ν
@@ -120,7 +120,7 @@ def _with_kernel(m, G, own, c, R): # machine, kernel matrix, members, weights, r
 def _planes(m, X, y, c): # machine with its kernel_, data, class indices, weights -> list of _Plane, mean of the rows
     linear, centre = m.kernel == 'linear', 0.
     if linear and not sparse.issparse(X): centre = X.mean(0); X = X - centre
-    robust = np.any(m.epsilon); ε = _radii(m.epsilon, X.shape[0], 'epsilon') if robust else None; conjugate(m.p)
+    robust = np.any(m.epsilon); ε = check_radii(m.epsilon, X.shape[0], 'epsilon') if robust else None; conjugate(m.p)
     if robust and sparse.issparse(X): X = X.toarray()
     use = c > 0; X, y, c = (X[use][:, use] if m.kernel == 'precomputed' else X[use]), y[use], c[use]
     if robust: ε = ε[use]
