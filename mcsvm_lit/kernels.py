@@ -101,6 +101,7 @@ def _centre(X): # dense data (n,d)
 
 # %% ../nbs/01_kernels.ipynb #d845981a
 Side = namedtuple("Side", "X T h")
+Side.__doc__ = "Data made ready for a kernel: rows, their transpose, half their squared norms."
 
 def kernel_sides(k, X, Z=None): # kernel and checked data
     "`X` and `Z` made ready for `k`; the Gaussian's are centred when both are dense."

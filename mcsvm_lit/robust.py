@@ -223,6 +223,7 @@ def _newton_target(D, δ=0., tol=1e-6): # δ: damping
 
 # %% ../nbs/32_robust.ipynb #4d59ee44
 def projected_newton(D, λ, tol, max_iter): # -> best plane
+    "Newton steps within the box and on its plane, damped where they stall, until a certificate is good enough."
     best, gap, F, stalls, δ = None, np.inf, np.inf, 0, 0.; D.at(λ)
     for t in range(max_iter + 1):
         now = min(D.prove(), D.F); stalls = 0 if now < .97*gap or D.F < (1 - 1e-6)*F else stalls + 1
