@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['scan', 'coefficients', 'step', 'add', 'batch', 'spread', 'together', 'back', 'stretched', 'leap', 'row_codes',
-           'equal_rows', 'contrary', 'exchange', 'run', 'among', 'on_few', 'since', 'Leaper', 'descend', 'working_set',
-           'add_scores', 'chunked', 'KernelSolution', 'teller', 'solve_kernel']
+           'equal_rows', 'contrary', 'exchange', 'run', 'among', 'part', 'on_few', 'since', 'Leaper', 'descend',
+           'sample', 'working_set', 'chunked', 'KernelSolution', 'teller', 'solve_kernel']
 
 # %% ../nbs/12_cs_kernel.ipynb #724dcc0f
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from .certificates import Certificate
 from .compiled import kernel
 from .cs_problem import cs_certificate, one_hot
-from .estimators import progress
+from .estimators import kernel_scores, progress
 from .kernels import KernelRows
 from .simplex import project_row
 
@@ -94,9 +94,21 @@ def batch(todo, sure, Kxx, A, y, c, G, η, least): # -> steps taken
 # %% ../nbs/12_cs_kernel.ipynb #f4be6ba2
 @kernel("f8[:,::1], f8[:,::1], f8[:,::1]")
 def spread(Kxx, α, F): # α (K, n)
-    "F += α K, by the rows of K and the classes in which an example has something to give."
-    for p in range(α.shape[1]):
-        if (α[:, p] != 0).any(): add(np.ascontiguousarray(α[:, p]), Kxx[p], F)
+    "F += α K, four rows of K at a time, for the examples and the classes that have something to give."
+    K, n = α.shape; some, who, d = np.zeros(n, np.bool_), np.zeros(67, np.int64), np.zeros(67)
+    for r in range(K):
+        for p in range(n): some[p] |= α[r, p] != 0
+    these = np.flatnonzero(some)
+    for a in range(0, F.shape[1], 512):
+        for b in range(0, len(these), 64):                              # 64 pieces of rows stay in the second cache, a piece of F in the first
+            for r in range(K):
+                f, m = F[r, a:a+512], 0
+                for p in these[b:b+64]:
+                    if α[r, p] != 0: who[m] = p; d[m] = α[r, p]; m += 1
+                d[m:m+3] = 0.                                           # the last four may be fewer
+                for j in range(0, m, 4):
+                    k0, k1, k2, k3 = Kxx[who[j], a:a+512], Kxx[who[j+1], a:a+512], Kxx[who[j+2], a:a+512], Kxx[who[j+3], a:a+512]
+                    for i in range(len(f)): f[i] += d[j]*k0[i] + d[j+1]*k1[i] + d[j+2]*k2[i] + d[j+3]*k3[i]
 
 # %% ../nbs/12_cs_kernel.ipynb #f8baad65
 @kernel("f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1]")
@@ -118,7 +130,7 @@ def together(E, T, G, Δα, ΔF): # two trails (2, K, n), as moves of α and of 
 @kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8")
 def back(Kxx, y, c, η, Δα, ΔF, most): # most: examples to project -> were there no more?
     "Those who would leave their simplices are projected back; changes Δα and ΔF."
-    K, n = η.shape; D, new, out = np.empty(K), np.empty(K), np.zeros(n, np.bool_)
+    K, n = η.shape; D, new, out, δ = np.empty(K), np.empty(K), np.zeros(n, np.bool_), np.zeros((K, n))
     for r in range(K):
         for i in range(n): out[i] |= η[r, i]*c[i] < Δα[r, i]
     if out.sum() > most: return False
@@ -126,7 +138,8 @@ def back(Kxx, y, c, η, Δα, ΔF, most): # most: examples to project -> were th
         for r in range(K): D[r] = η[r, i] - Δα[r, i]/c[i]
         project_row(D, 1., new)
         D[:] = c[i]*(η[:, i] - new); D[y[i]] = 0.; D[y[i]] = -D.sum()
-        δ = D - Δα[:, i]; Δα[:, i] = D; add(δ, Kxx[i], ΔF)
+        δ[:, i] = D - Δα[:, i]; Δα[:, i] = D
+    spread(Kxx, δ, ΔF)
     return True
 
 # %% ../nbs/12_cs_kernel.ipynb #f175c626
@@ -228,14 +241,19 @@ def among(Kxx, S): # -> Kxx[S][:, S]
         for b in range(len(S)): out[a, b] = Kxx[S[a], S[b]]
     return out
 
+# %% ../nbs/12_cs_kernel.ipynb #c66c7b63
+def part(S, A, y, c, G, η, group): # -> the same of the examples S
+    "The examples `S` of a problem and of the state of its solution, copied."
+    return A[S], y[S], c[S], np.ascontiguousarray(G[:, S]), np.ascontiguousarray(η[:, S]), group[S] if len(group) else group
+
 # %% ../nbs/12_cs_kernel.ipynb #92e6fe49
-def on_few(Kxx, A, y, c, group, G, η, ψ, g, floor, ε, most): # -> steps
+def on_few(Kxx, A, y, c, G, η, group, ψ, g, floor, ε, most): # -> steps
     "Solve for the examples at work alone, if they are few; changes G and η."
     S = np.flatnonzero((η[y, np.arange(len(y))] < 1) | (ψ > 0))
     if len(S) > len(y)/2: return 0
-    ηS, GS = np.ascontiguousarray(η[:, S]), np.ascontiguousarray(G[:, S]); before = ηS.copy()
-    taken = descend(among(Kxx, S), A[S], y[S], c[S], GS, ηS, 0., most, max(g[S].sum()/30, floor), ε, group=group[S] if len(group) else group)[2]
-    α = np.zeros_like(η); α[:, S] = coefficients((ηS - before).T, y[S], c[S]).T
+    *few, groups = part(S, A, y, c, G, η, group)
+    taken = descend(among(Kxx, S), *few, 0., most, max(g[S].sum()/30, floor), ε, group=groups)[2]
+    ηS = few[-1]; α = np.zeros_like(η); α[:, S] = coefficients((ηS - η[:, S]).T, y[S], c[S]).T
     η[:, S] = ηS; spread(Kxx, α, G)
     return taken
 
@@ -277,44 +295,40 @@ def descend(Kxx, A, y, c, G, η, # kernel matrix and its diagonal, class indices
         if len(group): exchange(group, y, c, η)
         P, gap, taken, done = run(Kxx, A, y, c, G, η, ψ, g, tol, floor, ε, min(due, max_steps - steps)); steps += taken; tell(P, gap, steps)
         if done or steps >= max_steps: return P, gap, steps
-        if n > 200 and (taken := on_few(Kxx, A, y, c, group, G, η, ψ, g, max(floor, .7*tol*P), .9*ε, max_steps - steps)):
+        if n > 200 and (taken := on_few(Kxx, A, y, c, G, η, group, ψ, g, max(floor, .7*tol*P), .9*ε, max_steps - steps)):
             steps += taken; due = 0; leaper.forget(G, η)
         else: due = leaper(Kxx, y, c, G, η, P, gap)
 
 # %% ../nbs/12_cs_kernel.ipynb #bcf48494
-def working_set(g, η, y, size, first, rng): # -> indices
-    "At most `size` examples to solve for next; at first a sample of every class."
-    n = len(y)
-    if first:
-        order = rng.permutation(n); rank = np.empty(n, int)             # rank within the class, so that small classes come in whole
-        for r in range(len(η)): rank[order[y[order] == r]] = np.arange((y == r).sum())
-        return np.sort(np.argsort(rank, kind='stable')[:size])
-    free = η[y, np.arange(n)] < 1
-    keep = np.flatnonzero((g > 0) | free)
-    return np.sort(keep[np.lexsort((-g[keep],))[:size]])
+def sample(y, K, size, rng): # -> sorted indices
+    "As many examples of each class, as far as there are so many."
+    n = len(y); order = rng.permutation(n); rank = np.empty(n, int)             # rank within the class
+    for r in range(K): rank[order[y[order] == r]] = np.arange((y == r).sum())
+    return np.sort(np.argsort(rank, kind='stable')[:size])
 
-# %% ../nbs/12_cs_kernel.ipynb #3c3b12d7
-def add_scores(k, X, G, idx, dα, memory=64): # memory: megabytes of kernel values at a time
-    "G += K(·, idx) dα, the update (12.5), in blocks."
-    rows = max(1, int(memory*2**20/8/max(1, len(idx)))); V = X[idx]
-    for i in range(0, X.shape[0], rows): G[:, i:i+rows] += (k(X[i:i+rows], V) @ dα).T
+def working_set(g, η, y, size): # size: how many fit -> sorted indices
+    "Everybody at work, if they are at most half; else as many as fit, the largest shares first."
+    work = np.flatnonzero((g > 0) | (η[y, np.arange(len(y))] < 1))
+    return work if len(work) <= max(size, len(y)/2) else np.sort(work[np.argsort(-g[work], kind='stable')[:size]])
 
 # %% ../nbs/12_cs_kernel.ipynb #303fcdb1
-def chunked(k, X, A, y, c, group, G, η, tol, max_steps, cache_size, tell, seed=0): # -> steps
+def chunked(k, X, A, y, c, G, η, tol, max_steps, size, # as `descend`; of how many examples the kernel matrix fits
+            floor=0., tell=lambda P, gap, steps: None, group=np.empty(0, int), rng=None): # rng: draws first samples -> steps
     "Solve on few, check on all; changes G and η in place."
-    size, rng = max(2, int((cache_size*2**20/8)**.5)), np.random.default_rng(seed)
-    ψ, g, steps, first = np.empty(len(y)), np.empty(len(y)), 0, bool((η.max(0) == 1).all())
+    n = len(y)
+    if n <= size: return descend(k(X), A, y, c, G, η, tol, max_steps, floor, tell=tell, group=group)[2]
+    ψ, g, steps = np.empty(n), np.empty(n), 0
     while True:
         if len(group): exchange(group, y, c, η)
-        P, gap = scan(G, η, c, y, ψ, g); tell(P, gap, steps)
-        if gap <= tol*P or steps >= max_steps: return steps
-        S = working_set(g, η, y, size//4 if first else size, first, rng); first = False
-        ηS, GS = np.ascontiguousarray(η[:, S]), np.ascontiguousarray(G[:, S]); before = ηS.copy()
-        target = max(g[S].sum()/10, .3*tol*P*len(S)/len(y))
-        taken = descend(k(X[S]), A[S], y[S], c[S], GS, ηS, 0., max_steps - steps, target, group=group[S] if len(group) else group)[2]
+        P, gap = scan(G, η, c, y, ψ, g); tell(P, gap, steps); enough = max(tol*P, floor)
+        if gap <= enough or steps >= max_steps: return steps
+        S = sample(y, len(η), n//3, rng) if rng else working_set(g, η, y, size)
+        *few, groups = part(S, A, y, c, G, η, group)
+        taken = chunked(k, X[S], *few, 0., max_steps - steps, size, g[S].sum()*max(.1, enough/gap/2), lambda p, q, more: tell(P, gap, steps + more), groups, rng)
         if not taken: return steps
-        steps += taken; η[:, S] = ηS; moved = (before != ηS).any(0)
-        add_scores(k, X, G, S[moved], coefficients((ηS - before).T, y[S], c[S])[moved])
+        ηS, before = few[-1], η[:, S]; moved = (before != ηS).any(0)
+        G += kernel_scores(k, X, X[S[moved]], coefficients((ηS - before).T, y[S], c[S])[moved]).T           # (12.5)
+        η[:, S] = ηS; steps += taken; rng = None
 
 # %% ../nbs/12_cs_kernel.ipynb #178cdc4d
 @dataclass(frozen=True)
@@ -349,6 +363,7 @@ def solve_kernel(k, # a fitted Kernel
                  verbose=0): # -> KernelSolution
     "Crammer and Singer's machine with any kernel, to any relative duality gap."
     n, Y = len(y), one_hot(y, K); max_steps = max_steps or max(100_000, 2000*n)
+    size = max(2, int((cache_size*2**20/8)**.5))             # the matrix of so many examples fits
     rows = KernelRows(k, X, cache_size) if 8*n*n <= cache_size*2**20 or k.name == 'precomputed' else None
     A = np.ascontiguousarray(rows.diag if rows else k.diag(X), float); y = np.ascontiguousarray(y, np.int64); c = np.ascontiguousarray(c, float); group = contrary(X, y)
     η, G = np.ascontiguousarray((Y if η0 is None else η0).T, float).copy(), np.ascontiguousarray(-Y.T)
@@ -358,7 +373,7 @@ def solve_kernel(k, # a fitted Kernel
         for turn in range(4):                                   # once, unless rounding in G has added up to more than the gap
             before = steps
             if rows: steps += descend(rows.full, A, y, c, G, η, aim, max_steps - steps, tell=tell, group=group)[2]
-            else: steps += chunked(k, X, A, y, c, group, G, η, aim, max_steps, cache_size, tell)
+            else: steps += chunked(k, X, A, y, c, G, η, aim, max_steps, size, tell=tell, group=group, rng=np.random.default_rng(0) if η0 is None else None)
             F, drift = _fresh_scores(rows, k, X, coefficients(η.T, y, c), G.T + Y); proof = cs_certificate(F, η.T, y, c, steps, tol, drift)
             if proof.converged or not rows or not before < steps < max_steps: break
             G = np.ascontiguousarray((F - Y).T)
@@ -368,7 +383,7 @@ def solve_kernel(k, # a fitted Kernel
 # %% ../nbs/12_cs_kernel.ipynb #d529fd60
 def _add(rows, k, X, G, α): # G += K α, over the examples that count
     if rows: spread(rows.full, np.ascontiguousarray(α.T), G)
-    else: S = np.flatnonzero((α != 0).any(1)); add_scores(k, X, G, S, α[S])
+    else: S = np.flatnonzero((α != 0).any(1)); G += kernel_scores(k, X, X[S], α[S]).T
 
 # %% ../nbs/12_cs_kernel.ipynb #39f66719
 def _fresh_scores(rows, k, X, α, F): # -> (F, drift)

@@ -324,10 +324,10 @@ def versions(rng, data, n): # -> rows
 # %% ../nbs/65_exhibits_cs.ipynb #9be11f44
 def hardest(X, y, m=18, **kw): # -> indices, captions
     "The training examples of largest ‖τ‖."
-    machine = CrammerSingerSVC(tol=1e-4, **kw).fit(X, y);  s = machine.suspects();  s = s[np.lexsort((-s.slack, -s.tau_norm.round(3)))][:m]
-    wrong = machine.predict(X[s.example]) != y[s.example]
+    machine = CrammerSingerSVC(tol=1e-6, **kw).fit(X, y);  i, η = machine.support_, machine.label_distribution_
+    norm = np.linalg.norm(η - (machine.classes_ == y[i, None]), axis=1);  i = i[np.lexsort((-machine.slack_[i], -norm.round(3)))][:m];  wrong = machine.predict(X[i]) != y[i]
     text = lambda η: ' '.join(f'{r}:{p:.2f}'.replace('0.', '.') for r, p in list(η.items())[:3])
-    return s.example, [f'{y[i]} ({text(machine.confusable(i))})' + ' E'*int(e) for i, e in zip(s.example, wrong)], machine.certificate_.relative_gap
+    return i, [f'{y[j]} ({text(machine.confusable(j))})' + ' E'*int(e) for j, e in zip(i, wrong)], machine.certificate_.relative_gap
 
 # %% ../nbs/65_exhibits_cs.ipynb #6be9e072
 def draw_hard(table):

@@ -41,9 +41,10 @@ def gamma_of(paper, # "CS", "KLR", "TPM" or "WZL"
 # %% ../nbs/01_kernels.ipynb #86cd660d
 def _panels(n, # rows
             m, # columns
+            least=32, # rows that a panel has at least
            ):
-    "Slices of consecutive rows such that a panel of them, with m columns, is about 1 MB; at least 32 rows, for the matrix product."
-    b = min(max(2**17//max(m, 1), 32), 1024)
+    "Slices of consecutive rows such that a panel of them, with m columns, is about 1 MB."
+    b = min(max(2**17//max(m, 1), least), 1024)
     return [slice(i, min(i+b, n)) for i in range(0, n, b)]
 
 # %% ../nbs/01_kernels.ipynb #777e7505
@@ -126,7 +127,7 @@ def _dot(A, T, out):
 def kernel_block(k, A, B):
     "Kernel values of the rows of side `A` with those of side `B`."
     out = np.empty((A.X.shape[0], B.X.shape[0]))
-    for I in _panels(*out.shape): _values(k, _dot(A.X[I], B.T, out[I]), A.h[I], B.h)
+    for I in _panels(*out.shape, 128): _values(k, _dot(A.X[I], B.T, out[I]), A.h[I], B.h)     # each product rearranges the whole of B: not too often
     return out
 
 def _diag(k, h): return _values(k, 2*h[:, None], 2*h, np.zeros(1))[:, 0]      # x·x = 2h: for the Gaussian 2h - (2h + 0) is exactly 0
