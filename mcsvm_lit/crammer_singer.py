@@ -119,7 +119,8 @@ _DOC = """Multiclass support vector machine of Crammer and Singer (2001).
     tol : relative duality gap to reach.
     max_iter : at most this many steps per training example; for the linear kernel, where they
         are cheap, ten times as many.
-    cache_size : megabytes for kernel values; never more are held at once.
+    cache_size : megabytes for the kernel matrix, or the parts of it that are held at once;
+        copies of smaller parts take up to a third more.
     warm_start : start from the last fit if it had as many examples and the same classes.
     class_weight : None, "balanced", or a dictionary from label to weight.
     verbose : show a progress bar.
