@@ -325,10 +325,10 @@ def chunked(k, X, A, y, c, G, η, tol, max_steps, size, # as `descend`; of how m
         S = sample(y, len(η), n//3, rng) if rng else working_set(g, η, y, size)
         *few, groups = part(S, A, y, c, G, η, group)
         taken = chunked(k, X[S], *few, 0., max_steps - steps, size, g[S].sum()*max(.1, enough/gap/2), lambda p, q, more: tell(P, gap, steps + more), groups, rng)
-        if not taken: return steps
-        ηS, before = few[-1], η[:, S]; moved = (before != ηS).any(0)
-        G += kernel_scores(k, X, X[S[moved]], coefficients((ηS - before).T, y[S], c[S])[moved]).T           # (12.5)
-        η[:, S] = ηS; steps += taken; rng = None
+        ηS, before = few[-1], η[:, S]; moved = (before != ηS).any(0); η[:, S] = ηS
+        if moved.any(): G += kernel_scores(k, X, X[S[moved]], coefficients((ηS - before).T, y[S], c[S])[moved]).T           # (12.5)
+        elif not rng: return steps                       # rounding: nothing changes any more
+        steps += taken; rng = None
 
 # %% ../nbs/12_cs_kernel.ipynb #178cdc4d
 @dataclass(frozen=True)
