@@ -111,8 +111,9 @@ WALK = ['# Walk\n\n> A random walk.', 'import numpy as np\nfrom mcsvm_lit import
 def test_outputs_that_are_the_same_on_every_run_pass(tree):
     nb = write(tree/'nbs/02_walk.ipynb', [c.replace('SEED', '0') for c in WALK])
     assert notebooks.run_all([nb], store=True) == [] and (tree/'figures/tiny/walk.svg').exists()
-    before = nb.read_bytes()
-    assert notebooks.run_all([nb]) == [] and nb.read_bytes() == before
+    before, stale = nb.read_bytes(), tree/'figures/_runs/CS/walk/quick/0.json';  stale.parent.mkdir(parents=True);  stale.write_text('{}')
+    assert notebooks.run_all([nb]) == [] and nb.read_bytes() == before and stale.exists()
+    assert notebooks.run_all([nb], store=True) == [] and nb.read_bytes() == before and not stale.exists()      # what is stored is computed anew
 
 def test_outputs_and_figures_that_change_fail(tree):
     nb = write(tree/'nbs/02_walk.ipynb', [c.replace('SEED', '') for c in WALK])

@@ -7,7 +7,7 @@ So a notebook remembers how the machine rounded that stored its outputs. On one 
     python tools/notebooks.py --store [NB …]  run, and write the outputs into the notebooks
     python tools/notebooks.py --export        run nothing: write the package that the notebooks export
 """
-import argparse, base64, io, os, re, subprocess, sys, tempfile, time
+import argparse, base64, io, os, re, shutil, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha1
 from pathlib import Path
@@ -126,6 +126,8 @@ def start(fn, store):
 def run_all(nbs, store=False, jobs=os.cpu_count()):
     "Run `nbs`; returns the failures as `[(notebook, what it printed)]`."
     failed = []
+    if store:                                  # replications kept by earlier runs may be those of earlier code
+        for kept in [p for root in {home(f).parent for f in nbs} for p in root.glob('figures/_runs/*/*/quick')]: shutil.rmtree(kept)
     with ThreadPoolExecutor(jobs) as pool:
         for fn, code, out, secs in pool.map(lambda f: start(f, store), nbs):
             print(f'  {"ok    " if code == 0 else "FAILED"} {name(fn)} ({secs:.0f} s)' + f': {out.strip()}'*(code == 0 and bool(out.strip())), flush=True)
