@@ -1,7 +1,7 @@
 """Run the notebooks, each in a process of its own, and hold what they show against what they store.
 
 A processor that rounds differently takes other paths to the same answers: other counts of steps, other last digits, other pictures of them.
-So a notebook remembers how the machine rounded that stored its outputs. On one that rounds likewise they must be the same; elsewhere what differs is only listed.
+So a notebook remembers how the machine rounded that stored its outputs. On one that rounds likewise they must be the same; elsewhere what differs is only counted.
 
     python tools/notebooks.py                 run all; fail on an error or on an output that has changed
     python tools/notebooks.py --store [NB …]  run, and write the outputs into the notebooks
