@@ -34,7 +34,7 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-is
 	@$(call install,dev$(,)docs) || { echo 'If ecos failed to build: it has no wheel for Python 3.13 and needs a C compiler there; Python 3.11 and 3.12 need none.'; exit 1; }
 	@$(PY) -m pip check
 	@echo 'Compiling inner loops (once)'
-	@$(PY) -c 'import matplotlib.font_manager' && $(PY) -m mcsvm_lit.compiled
+	@$(PY) -c 'import matplotlib.font_manager' && $(PY) -m mcsvm_lit.core.compiled
 	@touch $@
 
 .venv/.ready-browser: .venv/.ready

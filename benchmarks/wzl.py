@@ -1,27 +1,47 @@
 """Wu, Zhang and Liu's machines: CPU seconds per weight, against a general solver and against the seconds that the paper prints."""
+
 import numpy as np
-from mcsvm_lit.datasets import make_wzl1, make_wzl2, make_wzl3, make_wzl4
-from mcsvm_lit.kernels import Kernel, pivoted_cholesky
-from mcsvm_lit.simplex import simplex_grid
-from mcsvm_lit.truncated import TruncatedHingeSVC, truncated_many
-from mcsvm_lit.wzl_hinge import hinge_cvxpy, solve_hinge
-from mcsvm_lit.wzl_path import solve_many
 from harness import benchmark, once, seconds, small
 
-PAPER = {1: .4827, 2: 5.4086, 3: .5118, 4: 2.3549}          # section 5.2, seconds per weight on the authors' machine
+from mcsvm_lit.core.kernels import Kernel, pivoted_cholesky
+from mcsvm_lit.core.simplex import simplex_grid
+from mcsvm_lit.probability.hinge import hinge_cvxpy, solve_hinge
+from mcsvm_lit.probability.path_in_weights import solve_many
+from mcsvm_lit.probability.truncated import TruncatedHingeSVC, truncated_many
+from mcsvm_lit.studies.datasets import make_wzl1, make_wzl2, make_wzl3, make_wzl4
 
-def example(i): # -> rows, class indices, classes
+PAPER = {
+    1: 0.4827,
+    2: 5.4086,
+    3: 0.5118,
+    4: 2.3549,
+}  # section 5.2, seconds per weight on the authors' machine
+
+
+def example(i):  # -> rows, class indices, classes
     "A training set of the paper; Example 2 as a factor of its Gaussian kernel matrix, at the median distance between classes."
-    d = {1: make_wzl1, 2: make_wzl2, 3: make_wzl3, 4: make_wzl4}[i](random_state=0); X, y = d.data, d.target
-    if i != 2: return X, y, y.max() + 1
-    D = ((X[:, None] - X)**2).sum(2); return pivoted_cholesky(Kernel('rbf', 1/np.median(D[y[:, None] != y])), X, 1e-14)[0], y, 3
+    d = {1: make_wzl1, 2: make_wzl2, 3: make_wzl3, 4: make_wzl4}[i](random_state=0)
+    X, y = d.data, d.target
+    if i != 2:
+        return X, y, y.max() + 1
+    D = ((X[:, None] - X) ** 2).sum(2)
+    return pivoted_cholesky(Kernel("rbf", 1 / np.median(D[y[:, None] != y])), X, 1e-14)[0], y, 3
 
-def gumbel(K, m, seed=0): # -> (m, K)
-    w = 1/np.random.default_rng(seed).exponential(size=(m, K)); return w/w.sum(1, keepdims=True)
 
-def lattice(K, M): return simplex_grid(K, M, interior=True)/M
+def gumbel(K, m, seed=0):  # -> (m, K)
+    w = 1 / np.random.default_rng(seed).exponential(size=(m, K))
+    return w / w.sum(1, keepdims=True)
+
+
+def lattice(K, M):
+    return simplex_grid(K, M, interior=True) / M
+
+
 def warm_up():
-    for i in (1, 2): Z, y, K = example(i); truncated_many(Z[:60], y[:60], gumbel(K, 2), 1., K, -1/(K - 1))
+    for i in (1, 2):
+        Z, y, K = example(i)
+        truncated_many(Z[:60], y[:60], gumbel(K, 2), 1.0, K, -1 / (K - 1))
+
 
 # -- per weight --------------------------------------------------------------------------------------
 @benchmark("Wu, Zhang and Liu, one weight")
@@ -29,41 +49,88 @@ def wzl_weight(repeat):
     """CPU milliseconds per weight, hinge and truncated at the minimal place, over 64 Gumbel weights, and over a lattice of weights where neighbours are near.
     CVXPY with ECOS: the hinge primal, two weights. The last column holds the truncated machine against the paper's seconds, on its own machine: read it as an order of magnitude."""
     warm_up()
-    for i, C in ((1, 1.), (1, 100.), (2, 10.), (3, 10.), (4, 10.)):
-        Z, y, K = example(i); s, Π = -1/(K - 1), gumbel(K, 64); near = lattice(K, 20 if K == 3 else 8)
-        runs = {'hinge': lambda Π: solve_many(Z, y, Π, C, K), 'truncated': lambda Π: truncated_many(Z, y, Π, C, K, s)}
-        t = {(who, len(Q)): once(lambda: run(Q)).seconds/len(Q) for who, run in runs.items() for Q in (Π, near)}
-        ecos = once(lambda: [hinge_cvxpy(Z, y, C*π[y], K) for π in Π[:2]]).seconds/2 if i != 2 else once(lambda: hinge_cvxpy(Z, y, C*Π[0][y], K)).seconds
-        ms = lambda t: f'{1e3*t:.2f}'
-        yield {'problem': f'Example {i}, n = {len(y)}, K = {K}, C = {C:g}', 'hinge, Gumbel, ms': ms(t['hinge', 64]), 'hinge, lattice, ms': ms(t['hinge', len(near)]),
-               'truncated, Gumbel, ms': ms(t['truncated', 64]), 'truncated, lattice, ms': ms(t['truncated', len(near)]), 'CVXPY + ECOS, hinge, ms': f'{1e3*ecos:.0f}',
-               'paper, truncated, ms': f'{1e3*PAPER[i]:.0f}', 'paper / ours': f'{PAPER[i]/t["truncated", 64]:.0f}'}
+    for i, C in ((1, 1.0), (1, 100.0), (2, 10.0), (3, 10.0), (4, 10.0)):
+        Z, y, K = example(i)
+        s, Π = -1 / (K - 1), gumbel(K, 64)
+        near = lattice(K, 20 if K == 3 else 8)
+        runs = {
+            "hinge": lambda Π: solve_many(Z, y, Π, C, K),
+            "truncated": lambda Π: truncated_many(Z, y, Π, C, K, s),
+        }
+        t = {
+            (who, len(Q)): once(lambda: run(Q)).seconds / len(Q)
+            for who, run in runs.items()
+            for Q in (Π, near)
+        }
+        ecos = (
+            once(lambda: [hinge_cvxpy(Z, y, C * π[y], K) for π in Π[:2]]).seconds / 2
+            if i != 2
+            else once(lambda: hinge_cvxpy(Z, y, C * Π[0][y], K)).seconds
+        )
+        ms = lambda t: f"{1e3 * t:.2f}"
+        yield {
+            "problem": f"Example {i}, n = {len(y)}, K = {K}, C = {C:g}",
+            "hinge, Gumbel, ms": ms(t["hinge", 64]),
+            "hinge, lattice, ms": ms(t["hinge", len(near)]),
+            "truncated, Gumbel, ms": ms(t["truncated", 64]),
+            "truncated, lattice, ms": ms(t["truncated", len(near)]),
+            "CVXPY + ECOS, hinge, ms": f"{1e3 * ecos:.0f}",
+            "paper, truncated, ms": f"{1e3 * PAPER[i]:.0f}",
+            "paper / ours": f"{PAPER[i] / t['truncated', 64]:.0f}",
+        }
+
 
 # -- whole sets of weights ---------------------------------------------------------------------------
 @benchmark("Wu, Zhang and Liu, all weights of a fit")
 def wzl_fit(repeat):
     """CPU seconds for all machines of a fit, truncated, and the largest relative gap of a last convex problem among them (1e-8 was asked for)."""
     warm_up()
-    for i, C, name, Π, goal in ((1, 1., '1176 lattice weights, d = 0.02', lattice(3, 50), 5.), (1, 100., '1176 lattice weights, d = 0.02', lattice(3, 50), 5.),
-                                (1, 1., '256 Gumbel weights', gumbel(3, 256), 1.), (1, 100., '256 Gumbel weights', gumbel(3, 256), 1.),
-                                (2, 10., '1176 lattice weights, d = 0.02', lattice(3, 50), 5.), (4, 10., '256 Gumbel weights', gumbel(5, 256), 30.)):
-        Z, y, K = example(i); r = once(lambda: truncated_many(Z, y, Π, C, K, -1/(K - 1)))
-        yield {'problem': f'Example {i}, C = {C:g}', 'weights': name, 'CPU s': seconds(r.seconds), 'goal, s': goal, 'meets': 'yes' if r.seconds <= goal else '**no**',
-               'largest gap': small(r.value.gap.max()), "the paper's rate, s": f'{PAPER[i]*len(Π):.0f}'}
+    for i, C, name, Π, goal in (
+        (1, 1.0, "1176 lattice weights, d = 0.02", lattice(3, 50), 5.0),
+        (1, 100.0, "1176 lattice weights, d = 0.02", lattice(3, 50), 5.0),
+        (1, 1.0, "256 Gumbel weights", gumbel(3, 256), 1.0),
+        (1, 100.0, "256 Gumbel weights", gumbel(3, 256), 1.0),
+        (2, 10.0, "1176 lattice weights, d = 0.02", lattice(3, 50), 5.0),
+        (4, 10.0, "256 Gumbel weights", gumbel(5, 256), 30.0),
+    ):
+        Z, y, K = example(i)
+        r = once(lambda: truncated_many(Z, y, Π, C, K, -1 / (K - 1)))
+        yield {
+            "problem": f"Example {i}, C = {C:g}",
+            "weights": name,
+            "CPU s": seconds(r.seconds),
+            "goal, s": goal,
+            "meets": "yes" if r.seconds <= goal else "**no**",
+            "largest gap": small(r.value.gap.max()),
+            "the paper's rate, s": f"{PAPER[i] * len(Π):.0f}",
+        }
+
 
 # -- right ---------------------------------------------------------------------------------------------
 @benchmark("Wu, Zhang and Liu, objectives against a general solver")
 def wzl_right(repeat):
     """Hinge objectives on 200 random weights (100 rows of Example 1, 100 of Example 4, C from 0.1 to 100): the largest relative difference from CVXPY with ECOS; at most 1e-6 is the goal."""
-    warm_up(); rng = np.random.default_rng(0)
+    warm_up()
+    rng = np.random.default_rng(0)
     for i in (1, 4):
-        Z, y, K = example(i); Z, y = Z[:100], y[:100]; worst = 0.; walked = 0.
-        for C in (.1, 1., 10., 100.):
-            Π = rng.dirichlet(np.ones(K), 25); many = solve_many(Z, y, Π, C, K)
+        Z, y, K = example(i)
+        Z, y = Z[:100], y[:100]
+        worst = 0.0
+        walked = 0.0
+        for C in (0.1, 1.0, 10.0, 100.0):
+            Π = rng.dirichlet(np.ones(K), 25)
+            many = solve_many(Z, y, Π, C, K)
             for j, π in enumerate(Π):
-                P = hinge_cvxpy(Z, y, C*π[y], K, abstol=1e-9, reltol=1e-9, feastol=1e-9)[2]
-                worst = max(worst, abs(solve_hinge(Z, y, C*π[y], K).certificate.primal/P - 1)); walked = max(walked, abs(many.objective[j]/P - 1))
-        yield {'problem': f'Example {i}, n = 100, K = {K}', 'interior point': small(worst), 'path': small(walked), 'meets 1e-6': 'yes' if max(worst, walked) <= 1e-6 else '**no**'}
+                P = hinge_cvxpy(Z, y, C * π[y], K, abstol=1e-9, reltol=1e-9, feastol=1e-9)[2]
+                worst = max(worst, abs(solve_hinge(Z, y, C * π[y], K).certificate.primal / P - 1))
+                walked = max(walked, abs(many.objective[j] / P - 1))
+        yield {
+            "problem": f"Example {i}, n = 100, K = {K}",
+            "interior point": small(worst),
+            "path": small(walked),
+            "meets 1e-6": "yes" if max(worst, walked) <= 1e-6 else "**no**",
+        }
+
 
 # -- probabilities -----------------------------------------------------------------------------------
 @benchmark("Wu, Zhang and Liu, SVMProbabilityClassifier with many classes")
@@ -76,28 +143,65 @@ def wzl_probability(repeat):
     from sklearn.model_selection import train_test_split
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
-    from mcsvm_lit.datasets import load
-    from mcsvm_lit.probability import SVMProbabilityClassifier
-    digits, vowel = load_digits(return_X_y=True), load('vowel_deterding'); SVMProbabilityClassifier(n_weights=4).fit(digits[0][:200], digits[1][:200])
-    for name, X, y, share in (('digits', digits[0]/16, digits[1], .75), ('vowel_deterding', vowel.data, vowel.target, .5)):
+
+    from mcsvm_lit.probability.classifier import SVMProbabilityClassifier
+    from mcsvm_lit.studies.datasets import load
+
+    digits, vowel = load_digits(return_X_y=True), load("vowel_deterding")
+    SVMProbabilityClassifier(n_weights=4).fit(digits[0][:200], digits[1][:200])
+    for name, X, y, share in (
+        ("digits", digits[0] / 16, digits[1], 0.75),
+        ("vowel_deterding", vowel.data, vowel.target, 0.5),
+    ):
         A, B, a, b = train_test_split(X, y, train_size=share, random_state=0, stratify=y)
-        if share == .5: scale = StandardScaler().fit(A); A, B = scale.transform(A), scale.transform(B)
-        r = once(lambda: SVMProbabilityClassifier(C=100.).fit(A, a)); m = r.value; P = m.predict_proba(B); ours = log_loss(b, P)
-        theirs = {C: log_loss(b, CalibratedClassifierCV(SVC(C=C)).fit(A, a).predict_proba(B)) for C in (100/len(np.unique(y)), 1.)}
-        yield {'problem': f'{name}, n = {len(a)}, K = {len(np.unique(y))}', 'CPU s': seconds(r.seconds), 'gap': small(m.certificate_.relative_gap) + '!'*r.warned, 'log-loss': f'{ours:.3f}',
-               'errors, %': f'{100*(m.predict(B) != b).mean():.1f}', 'Platt, C = 100/K': f'{theirs[100/len(np.unique(y))]:.3f}', 'Platt, C = 1': f'{theirs[1.]:.3f}',
-               'not worse': 'yes' if ours <= min(theirs.values()) else '**no**', 'predictions against probabilities': int((m.classes_[P.argmax(1)] != m.predict(B)).sum())}
+        if share == 0.5:
+            scale = StandardScaler().fit(A)
+            A, B = scale.transform(A), scale.transform(B)
+        r = once(lambda: SVMProbabilityClassifier(C=100.0).fit(A, a))
+        m = r.value
+        P = m.predict_proba(B)
+        ours = log_loss(b, P)
+        theirs = {
+            C: log_loss(b, CalibratedClassifierCV(SVC(C=C)).fit(A, a).predict_proba(B))
+            for C in (100 / len(np.unique(y)), 1.0)
+        }
+        yield {
+            "problem": f"{name}, n = {len(a)}, K = {len(np.unique(y))}",
+            "CPU s": seconds(r.seconds),
+            "gap": small(m.certificate_.relative_gap) + "!" * r.warned,
+            "log-loss": f"{ours:.3f}",
+            "errors, %": f"{100 * (m.predict(B) != b).mean():.1f}",
+            "Platt, C = 100/K": f"{theirs[100 / len(np.unique(y))]:.3f}",
+            "Platt, C = 1": f"{theirs[1.0]:.3f}",
+            "not worse": "yes" if ours <= min(theirs.values()) else "**no**",
+            "predictions against probabilities": int(
+                (m.classes_[P.argmax(1)] != m.predict(B)).sum()
+            ),
+        }
+
 
 # -- the estimator ---------------------------------------------------------------------------------------
 @benchmark("Wu, Zhang and Liu, TruncatedHingeSVC")
 def wzl_estimator(repeat):
     """One fit, Gaussian kernel, tol 1e-4, after the d.c. steps; `!` if the gap was not reached."""
     from sklearn.datasets import load_digits, make_classification
+
     warm_up()
-    digits = load_digits(return_X_y=True); made = make_classification(3000, 20, n_informative=8, n_classes=3, random_state=0)
-    for name, (X, y) in {'digits/16': (digits[0]/16, digits[1]), 'synthetic, n = 3000, K = 3': made}.items():
-        for C in (1., 10.):
-            for truncation in (None, 'minimal'):
-                r = once(lambda: TruncatedHingeSVC(C=C, truncation=truncation).fit(X, y)); m = r.value
-                yield {'problem': f'{name}, C = {C:g}', 'truncation': str(truncation), 'CPU s': seconds(r.seconds), 'gap': small(m.certificate_.relative_gap) + '!'*r.warned,
-                       'd.c. steps': m.n_dca_iter_, 'support vectors': len(m.support_)}
+    digits = load_digits(return_X_y=True)
+    made = make_classification(3000, 20, n_informative=8, n_classes=3, random_state=0)
+    for name, (X, y) in {
+        "digits/16": (digits[0] / 16, digits[1]),
+        "synthetic, n = 3000, K = 3": made,
+    }.items():
+        for C in (1.0, 10.0):
+            for truncation in (None, "minimal"):
+                r = once(lambda: TruncatedHingeSVC(C=C, truncation=truncation).fit(X, y))
+                m = r.value
+                yield {
+                    "problem": f"{name}, C = {C:g}",
+                    "truncation": str(truncation),
+                    "CPU s": seconds(r.seconds),
+                    "gap": small(m.certificate_.relative_gap) + "!" * r.warned,
+                    "d.c. steps": m.n_dca_iter_,
+                    "support vectors": len(m.support_),
+                }

@@ -1,36 +1,65 @@
 """Build the documentation site from the notebooks' stored outputs: stage, Sphinx (warnings are errors), check.
 
-    python docs/build.py
+python docs/build.py
 """
-import shutil, sys, time
+
+import shutil
+import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BUILD = HERE/'_build'
+BUILD = HERE / "_build"
 sys.path[:0] = [str(HERE), str(HERE.parent)]
+
 
 def staged():
     from stage import stage
-    return f'{stage(BUILD/"src")} pages staged', True
+
+    return f"{stage(BUILD / 'src')} pages staged", True
+
 
 def built():
     from sphinx.cmd.build import main
-    code = main(['-q', '-E', '-W', '--keep-going', '-b', 'html', '-d', str(BUILD/'cache'), '-c', str(HERE), str(BUILD/'src'), str(BUILD/'html')])
-    return 'Sphinx, without a warning' if code == 0 else 'Sphinx', code == 0
+
+    code = main(
+        [
+            "-q",
+            "-E",
+            "-W",
+            "--keep-going",
+            "-b",
+            "html",
+            "-d",
+            str(BUILD / "cache"),
+            "-c",
+            str(HERE),
+            str(BUILD / "src"),
+            str(BUILD / "html"),
+        ]
+    )
+    return "Sphinx, without a warning" if code == 0 else "Sphinx", code == 0
+
 
 def checked():
     from check_site import check
-    n, bad = check(BUILD/'html')
-    print(*bad, sep='\n', end='\n'*bool(bad))
-    return f'{n} pages: links, anchors, pictures, nothing from another host', not bad
+
+    n, bad = check(BUILD / "html")
+    print(*bad, sep="\n", end="\n" * bool(bad))
+    return f"{n} pages: links, anchors, pictures, nothing from another host", not bad
+
 
 def main():
-    shutil.rmtree(BUILD, ignore_errors=True)                           # a build over an old one would differ
+    shutil.rmtree(BUILD, ignore_errors=True)  # a build over an old one would differ
     for stage in (staged, built, checked):
-        t = time.time(); what, good = stage()
-        print(f'{"ok" if good else "FAILED":>6}  {what} ({time.time()-t:.1f} s)', flush=True)
-        if not good: return 1
-    print(f'        {(BUILD/"html"/"index.html").as_uri()}')
+        t = time.time()
+        what, good = stage()
+        print(f"{'ok' if good else 'FAILED':>6}  {what} ({time.time() - t:.1f} s)", flush=True)
+        if not good:
+            return 1
+    print(f"        {(BUILD / 'html' / 'index.html').as_uri()}")
     return 0
 
-if __name__ == '__main__': sys.exit(main())
+
+if __name__ == "__main__":
+    sys.exit(main())

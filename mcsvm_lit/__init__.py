@@ -1,18 +1,61 @@
 """Multiclass large-margin classification, derived, implemented, certified and measured in notebooks.
 
-The estimators are at the top: `from mcsvm_lit import CrammerSingerSVC`. They are loaded when first asked for,
+Every classifier and every public function of the chapters can be imported from here:
+`from mcsvm_lit import CrammerSingerSVC, twin_path`. A name is loaded when it is first asked for,
 so that importing the package costs next to nothing.
 """
+
+from importlib import import_module
+
 __version__ = "0.1.0"
 
-_HOME = {'CrammerSingerSVC': 'crammer_singer', 'KernelLogisticRegression': 'kernel_logistic',
-         'TwinMarginSVC': 'twin_margin', 'TwinMarginSVCCV': 'twin_margin', 'TwinKSVC': 'twin_ksvc', 'TwinKSVCCV': 'twin_ksvc',
-         'TruncatedHingeSVC': 'truncated', 'SVMProbabilityClassifier': 'probability', 'Certificate': 'certificates', 'Kernel': 'kernels'}
-__all__ = list(_HOME)
+# The public names, by the module that holds them. The package offers all of them, and each
+# chapter those of its own modules.
+_HOMES = {
+    "core.certificates": ["Certificate", "KKT", "relative_gap"],
+    "core.kernels": ["Kernel", "KernelRows", "pivoted_cholesky"],
+    "crammer_singer.problem": ["cs_certificate", "cs_gaps", "cs_values", "score_radius"],
+    "crammer_singer.kernel_solver": ["solve_kernel"],
+    "crammer_singer.linear_solver": ["solve_linear"],
+    "crammer_singer.classifier": ["CrammerSingerSVC"],
+    "kernel_logistic.problem": ["klr_certificate", "klr_values"],
+    "kernel_logistic.solvers": ["solve_klr"],
+    "kernel_logistic.multinomial": ["solve_softmax"],
+    "kernel_logistic.sparse": ["SparseKLR", "sparse_klr"],
+    "kernel_logistic.classifier": ["KernelLogisticRegression"],
+    "twin_margin.problem": ["MarginPlane", "solve_margin"],
+    "twin_margin.path_in_nu": ["NuPath", "nu_path", "nu_path_points"],
+    "twin_margin.robust": ["RobustPath", "robust_path", "solve_robust"],
+    "twin_margin.robust_kernels": ["kernel_radius", "solve_ball"],
+    "twin_margin.classifier": ["TwinMarginSVC", "TwinMarginSVCCV"],
+    "twin_ksvc.problem": ["twin_certificate"],
+    "twin_ksvc.path_in_lambda": ["TwinPath", "twin_path"],
+    "twin_ksvc.surface": ["TwinSurface", "twin_surface"],
+    "twin_ksvc.path_in_epsilon": ["EpsilonPath", "epsilon_path"],
+    "twin_ksvc.classifier": ["TwinKSVC", "TwinKSVCCV"],
+    "probability.hinge": ["hinge_certificate", "solve_hinge"],
+    "probability.path_in_weights": ["PiPath", "pi_path"],
+    "probability.truncated": ["TruncatedHingeSVC"],
+    "probability.classifier": ["SVMProbabilityClassifier"],
+}
 
-def __getattr__(name):
-    if name not in _HOME: raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    from importlib import import_module
-    return getattr(import_module(f'{__name__}.{_HOME[name]}'), name)
 
-def __dir__(): return sorted([*globals(), *__all__])
+def offer(package):
+    """What the `__init__.py` of `package` needs to offer its names: `__all__`, `__getattr__`, `__dir__`."""
+    chapter = package.removeprefix(__name__).removeprefix(".")
+    home = {
+        name: f"{__name__}.{module}"
+        for module, names in _HOMES.items()
+        if not chapter or module.startswith(f"{chapter}.")
+        for name in names
+    }
+
+    def load(name):
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(home[name]), name)
+
+    return list(home), load, lambda: sorted(home)
+
+
+__all__, __getattr__, __dir__ = offer(__name__)

@@ -1,5 +1,9 @@
 "What every classifier of the package promises, whoever wrote it: scikit-learn's own checks, and ours."
-import inspect, pickle, warnings
+
+import inspect
+import pickle
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,144 +17,239 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
 import mcsvm_lit
+
 
 def classifiers():
     "Every classifier that the package has at its top."
     found = [getattr(mcsvm_lit, name) for name in mcsvm_lit.__all__]
-    return sorted((c for c in found if inspect.isclass(c) and issubclass(c, ClassifierMixin)), key=lambda c: c.__name__)
+    return sorted(
+        (c for c in found if inspect.isclass(c) and issubclass(c, ClassifierMixin)),
+        key=lambda c: c.__name__,
+    )
+
 
 ALL = classifiers()
-every = pytest.mark.parametrize('cls', ALL, ids=lambda c: c.__name__)
+every = pytest.mark.parametrize("cls", ALL, ids=lambda c: c.__name__)
 
-def has(cls, *parameters): return set(parameters) <= set(cls().get_params())
+
+def has(cls, *parameters):
+    return set(parameters) <= set(cls().get_params())
+
 
 # What scikit-learn grants its own support vector machines, and why we ask for it; `test_weights_are_copies` asks more precisely.
-GRANTED = {f'check_sample_weight_equivalence_on_{kind}_data': 'two fits agree up to their tolerance, not to 1e-7' for kind in ('dense', 'sparse')}
+GRANTED = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "two fits agree up to their tolerance, not to 1e-7"
+    for kind in ("dense", "sparse")
+}
 
-@parametrize_with_checks([cls() for cls in ALL], expected_failed_checks=lambda m: GRANTED if has(type(m), 'tol') else {})
-def test_scikit_learn(estimator, check): check(estimator)
 
-def test_there_are_classifiers(): assert {'CrammerSingerSVC', 'KernelLogisticRegression', 'TwinMarginSVC', 'TwinKSVC', 'TruncatedHingeSVC', 'SVMProbabilityClassifier'} <= {c.__name__ for c in ALL}
+@parametrize_with_checks(
+    [cls() for cls in ALL], expected_failed_checks=lambda m: GRANTED if has(type(m), "tol") else {}
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_there_are_classifiers():
+    assert {
+        "CrammerSingerSVC",
+        "KernelLogisticRegression",
+        "TwinMarginSVC",
+        "TwinKSVC",
+        "TruncatedHingeSVC",
+        "SVMProbabilityClassifier",
+    } <= {c.__name__ for c in ALL}
+
 
 # -- one small problem ------------------------------------------------------------------------------
 X, Y = load_iris(return_X_y=True)
-X, NAMES = StandardScaler().fit_transform(X)[::3], np.array(['setosa', 'versicolor', 'virginica'])[Y][::3]
-PAIR = NAMES != 'setosa'
+X, NAMES = (
+    StandardScaler().fit_transform(X)[::3],
+    np.array(["setosa", "versicolor", "virginica"])[Y][::3],
+)
+PAIR = NAMES != "setosa"
 
-def scores(m, X): return m.predict_proba(X) if hasattr(m, 'predict_proba') else m.decision_function(X)
+
+def scores(m, X):
+    return m.predict_proba(X) if hasattr(m, "predict_proba") else m.decision_function(X)
+
+
 def agree(a, b, Xa=X, Xb=X, rtol=1e-7):
     assert_array_equal(a.predict(Xa), b.predict(Xb))
     assert_allclose(scores(a, Xa), scores(b, Xb), rtol=rtol, atol=rtol)
 
+
 @every
 def test_parameters_are_documented(cls):
     "The docstring names every parameter and says what is minimised; nothing happens in `__init__`."
-    for p in cls().get_params(): assert p in cls.__doc__, f'{cls.__name__} does not document {p}'
-    assert 'inimis' in cls.__doc__
+    for p in cls().get_params():
+        assert p in cls.__doc__, f"{cls.__name__} does not document {p}"
+    assert "inimis" in cls.__doc__
+
 
 @every
 def test_fit_says_how_good_it_is(cls):
     m = cls().fit(X, NAMES)
-    assert hasattr(m, 'certificate_') or hasattr(m, 'objective_path_') or hasattr(m, 'path_') or hasattr(m, 'paths_')
-    if not hasattr(m, 'certificate_'): return
+    assert (
+        hasattr(m, "certificate_")
+        or hasattr(m, "objective_path_")
+        or hasattr(m, "path_")
+        or hasattr(m, "paths_")
+    )
+    if not hasattr(m, "certificate_"):
+        return
     c = m.certificate_
-    assert c.converged and c.relative_gap <= c.tol and c.primal >= c.dual - 1e-9*abs(c.primal)
-    assert not has(cls, 'tol') or c.tol == m.tol
-    assert np.max(m.n_iter_) == c.n_iter and repr(c).startswith('Certificate(converged')
+    assert c.converged and c.relative_gap <= c.tol and c.primal >= c.dual - 1e-9 * abs(c.primal)
+    assert not has(cls, "tol") or c.tol == m.tol
+    assert np.max(m.n_iter_) == c.n_iter and repr(c).startswith("Certificate(converged")
+
 
 @every
 def test_stopping_early_is_said(cls):
     "A warning with the certificate in it, and a certificate that still tells the truth."
-    if not has(cls, 'max_iter', 'tol'): pytest.skip('has no max_iter')
-    with pytest.warns(ConvergenceWarning, match=r'(?s)max_iter.*Certificate\(NOT CONVERGED'): m = cls(max_iter=1, tol=1e-14).fit(X, NAMES)
+    if not has(cls, "max_iter", "tol"):
+        pytest.skip("has no max_iter")
+    with pytest.warns(ConvergenceWarning, match=r"(?s)max_iter.*Certificate\(NOT CONVERGED"):
+        m = cls(max_iter=1, tol=1e-14).fit(X, NAMES)
     assert not m.certificate_.converged
+
 
 @every
 def test_predict_agrees_with_the_scores(cls):
     m = cls().fit(X, NAMES)
     assert_array_equal(m.classes_, np.unique(NAMES))
-    for name in {'decision_function', 'predict_proba'} & set(dir(m)):
+    for name in {"decision_function", "predict_proba"} & set(dir(m)):
         assert_array_equal(m.classes_[getattr(m, name)(X).argmax(1)], m.predict(X))
     m = cls().fit(X[PAIR], NAMES[PAIR])
-    if hasattr(m, 'decision_function'): assert_array_equal(m.classes_[(m.decision_function(X) > 0).astype(int)], m.predict(X))
-    if hasattr(m, 'predict_proba'): assert_array_equal(m.classes_[m.predict_proba(X).argmax(1)], m.predict(X))
+    if hasattr(m, "decision_function"):
+        assert_array_equal(m.classes_[(m.decision_function(X) > 0).astype(int)], m.predict(X))
+    if hasattr(m, "predict_proba"):
+        assert_array_equal(m.classes_[m.predict_proba(X).argmax(1)], m.predict(X))
+
 
 @every
 def test_the_same_data_in_another_form(cls):
     m = cls().fit(X, NAMES)
-    frame = pd.DataFrame(X, columns=['a', 'b', 'c', 'd'])
-    agree(m, cls().fit(frame, pd.Series(NAMES, dtype='category')), X, frame)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    agree(m, cls().fit(frame, pd.Series(NAMES, dtype="category")), X, frame)
     agree(m, cls().fit(X.tolist(), NAMES.tolist()), X, X.tolist())
     agree(m, cls().fit(np.asfortranarray(X), NAMES))
-    if not cls().__sklearn_tags__().input_tags.sparse: return
-    for sparse in csr_array, csr_matrix: agree(m, cls().fit(sparse(X), NAMES), X, sparse(X), rtol=1e-5)
+    if not cls().__sklearn_tags__().input_tags.sparse:
+        return
+    for sparse in csr_array, csr_matrix:
+        agree(m, cls().fit(sparse(X), NAMES), X, sparse(X), rtol=1e-5)
+
 
 @every
 def test_the_same_kernel_in_another_form(cls):
-    if not has(cls, 'kernel', 'gamma'): pytest.skip('is linear')
-    m = cls(kernel='rbf', gamma=.5).fit(X, NAMES); G = rbf_kernel(X, gamma=.5)
-    agree(m, cls(kernel=lambda A, B: rbf_kernel(A, B, gamma=.5)).fit(X, NAMES), rtol=1e-5)
-    agree(m, cls(kernel='precomputed').fit(G, NAMES), X, G, rtol=1e-5)
-    agree(cls(kernel='linear').fit(X, NAMES), cls(kernel='precomputed').fit(X@X.T, NAMES), X, X@X.T, rtol=1e-1)
+    if not has(cls, "kernel", "gamma"):
+        pytest.skip("is linear")
+    m = cls(kernel="rbf", gamma=0.5).fit(X, NAMES)
+    G = rbf_kernel(X, gamma=0.5)
+    agree(m, cls(kernel=lambda A, B: rbf_kernel(A, B, gamma=0.5)).fit(X, NAMES), rtol=1e-5)
+    agree(m, cls(kernel="precomputed").fit(G, NAMES), X, G, rtol=1e-5)
+    agree(
+        cls(kernel="linear").fit(X, NAMES),
+        cls(kernel="precomputed").fit(X @ X.T, NAMES),
+        X,
+        X @ X.T,
+        rtol=1e-1,
+    )
+
 
 @every
 def test_labels_and_their_order_do_not_matter(cls):
     "Numbers instead of names, or every name replaced by one that sorts the other way round."
     m, other = cls().fit(X, NAMES), cls().fit(X, -Y[::3])
-    assert_array_equal(np.array(['setosa', 'versicolor', 'virginica'])[-other.predict(X)], m.predict(X))
+    assert_array_equal(
+        np.array(["setosa", "versicolor", "virginica"])[-other.predict(X)], m.predict(X)
+    )
+
 
 @every
 def test_weights_are_copies(cls):
     "Weight two is an example twice, weight zero is none: scores agree within the root of the tolerance."
-    if 'sample_weight' not in inspect.signature(cls.fit).parameters: pytest.skip('has no weights')
-    w = np.random.default_rng(0).integers(0, 4, len(X)); tight = dict(tol=1e-10) if has(cls, 'tol') else {}
-    if has(cls, 'gamma'): tight['gamma'] = .25                       # "scale" takes weights into account in its own way
-    one, other = cls(**tight).fit(X, NAMES, sample_weight=w), cls(**tight).fit(np.repeat(X, w, axis=0), np.repeat(NAMES, w))
+    if "sample_weight" not in inspect.signature(cls.fit).parameters:
+        pytest.skip("has no weights")
+    w = np.random.default_rng(0).integers(0, 4, len(X))
+    tight = dict(tol=1e-10) if has(cls, "tol") else {}
+    if has(cls, "gamma"):
+        tight["gamma"] = 0.25  # "scale" takes weights into account in its own way
+    one, other = (
+        cls(**tight).fit(X, NAMES, sample_weight=w),
+        cls(**tight).fit(np.repeat(X, w, axis=0), np.repeat(NAMES, w)),
+    )
     assert_allclose(scores(one, X), scores(other, X), atol=1e-4)
     assert np.abs(scores(one, X) - scores(cls(**tight).fit(X, NAMES), X)).max() > 1e-3
+
 
 @every
 def test_it_survives_a_pickle_and_a_clone(cls):
     m = cls().fit(X, NAMES)
     agree(m, pickle.loads(pickle.dumps(m)), rtol=1e-15)
-    agree(m, clone(m).fit(X, NAMES), rtol=1e-15)                     # the same fit twice is the same to the last bit
+    agree(m, clone(m).fit(X, NAMES), rtol=1e-15)  # the same fit twice is the same to the last bit
+
 
 @every
 def test_it_is_found_in_a_grid_within_a_pipeline(cls):
-    name = next(p for p in ('C', 'nu', 'lam1', 'eps') if has(cls, p)); pipe = make_pipeline(StandardScaler(), cls())
-    grid = {f'{cls.__name__.lower()}__{name}': [.2, .5]}
+    name = next(p for p in ("C", "nu", "lam1", "eps") if has(cls, p))
+    pipe = make_pipeline(StandardScaler(), cls())
+    grid = {f"{cls.__name__.lower()}__{name}": [0.2, 0.5]}
     with warnings.catch_warnings():
-        warnings.simplefilter('error')
-        search = GridSearchCV(pipe, grid, cv=2, error_score='raise').fit(X, NAMES)
-    assert search.best_score_ > .8
+        warnings.simplefilter("error")
+        search = GridSearchCV(pipe, grid, cv=2, error_score="raise").fit(X, NAMES)
+    assert search.best_score_ > 0.8
+
 
 @every
 def test_it_leaves_its_input_alone(cls):
-    A, b, s = X.copy(), NAMES.copy(), np.ones(len(X)); A.flags.writeable = b.flags.writeable = s.flags.writeable = False
-    kw = dict(sample_weight=s) if 'sample_weight' in inspect.signature(cls.fit).parameters else {}
+    A, b, s = X.copy(), NAMES.copy(), np.ones(len(X))
+    A.flags.writeable = b.flags.writeable = s.flags.writeable = False
+    kw = dict(sample_weight=s) if "sample_weight" in inspect.signature(cls.fit).parameters else {}
     agree(cls().fit(A, b, **kw), cls().fit(X, NAMES), rtol=1e-6)
     assert_array_equal(A, X)
 
+
 @every
-@pytest.mark.parametrize('spoil, message', [
-    (lambda X, y: (np.where(np.arange(4) == 2, np.nan, X), y), 'contains NaN'), (lambda X, y: (np.where(np.arange(4) == 2, np.inf, X), y), 'contains infinity'),
-    (lambda X, y: (X, np.full(len(y), 'a')), 'class'), (lambda X, y: (X, y[:-1]), 'inconsistent numbers of samples'), (lambda X, y: (X[0], y[:1]), 'Expected 2D array'),
-    (lambda X, y: (X, np.linspace(0, 1, len(y))), 'label type'), (lambda X, y: (X[:0], y[:0]), 'minimum of 1 is required')])
+@pytest.mark.parametrize(
+    "spoil, message",
+    [
+        (lambda X, y: (np.where(np.arange(4) == 2, np.nan, X), y), "contains NaN"),
+        (lambda X, y: (np.where(np.arange(4) == 2, np.inf, X), y), "contains infinity"),
+        (lambda X, y: (X, np.full(len(y), "a")), "class"),
+        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: (X[0], y[:1]), "Expected 2D array"),
+        (lambda X, y: (X, np.linspace(0, 1, len(y))), "label type"),
+        (lambda X, y: (X[:0], y[:0]), "minimum of 1 is required"),
+    ],
+)
 def test_bad_data_get_a_sentence(cls, spoil, message):
-    with pytest.raises(ValueError, match=message): cls().fit(*spoil(X, NAMES))
+    with pytest.raises(ValueError, match=message):
+        cls().fit(*spoil(X, NAMES))
+
 
 @every
 def test_misuse_gets_a_sentence(cls):
-    with pytest.raises(NotFittedError, match='not fitted'): cls().predict(X)
-    with pytest.raises(ValueError, match='3 features, but .* expecting 4'): cls().fit(X, NAMES).predict(X[:, :3])
-    for p, bad in dict(C=-1., C_=0., tol=-1., kernel='gaussian', gamma=-1., nu=1., lam1=0., max_iter=0).items():
-        p = p.rstrip('_')
+    with pytest.raises(NotFittedError, match="not fitted"):
+        cls().predict(X)
+    with pytest.raises(ValueError, match="3 features, but .* expecting 4"):
+        cls().fit(X, NAMES).predict(X[:, :3])
+    for p, bad in dict(
+        C=-1.0, C_=0.0, tol=-1.0, kernel="gaussian", gamma=-1.0, nu=1.0, lam1=0.0, max_iter=0
+    ).items():
+        p = p.rstrip("_")
         if has(cls, p):
-            with pytest.raises(ValueError, match=f"'{p}' parameter of {cls.__name__}"): cls(**{p: bad}).fit(X, NAMES)
+            with pytest.raises(ValueError, match=f"'{p}' parameter of {cls.__name__}"):
+                cls(**{p: bad}).fit(X, NAMES)
+
 
 @every
 def test_an_indefinite_kernel_is_refused(cls):
-    if not has(cls, 'kernel'): pytest.skip('is linear')
-    with pytest.raises(ValueError, match='not positive semidefinite'): cls(kernel='precomputed').fit(X@X.T - 5*np.eye(len(X)), NAMES)
-    with pytest.raises(ValueError, match='square'): cls(kernel='precomputed').fit(X, NAMES)
+    if not has(cls, "kernel"):
+        pytest.skip("is linear")
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        cls(kernel="precomputed").fit(X @ X.T - 5 * np.eye(len(X)), NAMES)
+    with pytest.raises(ValueError, match="square"):
+        cls(kernel="precomputed").fit(X, NAMES)

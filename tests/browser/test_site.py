@@ -1,19 +1,27 @@
 """The built site in a browser, page by page, opened as files: mathematics, pictures, widths, colours, search, paper."""
-import subprocess, sys
+
+import subprocess
+import sys
 from pathlib import Path
+
 import pytest
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
-SITE = ROOT/'docs/_build/html'
+SITE = ROOT / "docs/_build/html"
 
-@pytest.fixture(scope='session')
+
+@pytest.fixture(scope="session")
 def site():
-    if not (SITE/'index.html').exists(): subprocess.run([sys.executable, ROOT/'docs/build.py'], check=True)
+    if not (SITE / "index.html").exists():
+        subprocess.run([sys.executable, ROOT / "docs/build.py"], check=True)
     return SITE
 
-@pytest.fixture(scope='session')
-def pages(site): return sorted(site.rglob('*.html'))
+
+@pytest.fixture(scope="session")
+def pages(site):
+    return sorted(site.rglob("*.html"))
+
 
 @pytest.fixture
 def page(chromium):
@@ -21,10 +29,14 @@ def page(chromium):
     yield page
     page.close()
 
-def visit(page, file, query=''):
+
+def visit(page, file, query=""):
     "Open a page and wait until its mathematics is set."
     page.goto(file.as_uri() + query)
-    page.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise; await document.fonts.ready }")
+    page.evaluate(
+        "async () => { if (window.MathJax) await MathJax.startup.promise; await document.fonts.ready }"
+    )
+
 
 # What MathJax did not take: left as text, or set in red.
 BAD_TEX = """() => [...document.querySelectorAll('.math')].filter(e => !e.querySelector('mjx-container')).map(e => e.textContent)
@@ -54,88 +66,124 @@ FAINT = """() => {
     if (c < 4.4) seen[e.tagName + '.' + e.className + ' ' + c.toFixed(1)] = e.textContent.slice(0, 40) }
   return Object.entries(seen).map(x => x.join(': ')) }"""
 
+
 def test_every_page(pages, page, watch):
     "Mathematics, pictures, console, other hosts, and nothing sticks out at the width of a desk or of a phone."
-    seen, bad = watch(page, ''), []
-    for f in pages:
-        visit(page, f); name = f.relative_to(SITE).as_posix()
-        bad += [f'{name}: TeX not taken: {x}' for x in page.evaluate(BAD_TEX)] + [f'{name}: picture {x}' for x in page.evaluate(BAD_PICTURES)]
-        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        for width in (1300, 420):
-            page.set_viewport_size(dict(width=width, height=900)); page.wait_for_timeout(50)
-            bad += [f'{name}, {width} px: sticks out: {x}' for x in page.evaluate(TOO_WIDE)]
-        bad += [f'{name}: {x}' for x in seen.take()]
-        page.set_viewport_size(dict(width=1300, height=900))
-    assert not bad, '\n'.join(bad)
-
-@pytest.mark.parametrize('scheme', ['light', 'dark'])
-def test_letters_can_be_read(pages, page, scheme):
-    "In the light and in the dark; and the two differ."
-    page.emulate_media(color_scheme=scheme); bad = []
+    seen, bad = watch(page, ""), []
     for f in pages:
         visit(page, f)
-        bad += [f'{f.relative_to(SITE)}, {scheme}: {x}' for x in page.evaluate(FAINT)]
-        paper = page.evaluate("Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number))")
-        assert paper > 200 if scheme == 'light' else paper < 60
-    assert not bad, '\n'.join(bad)
+        name = f.relative_to(SITE).as_posix()
+        bad += [f"{name}: TeX not taken: {x}" for x in page.evaluate(BAD_TEX)] + [
+            f"{name}: picture {x}" for x in page.evaluate(BAD_PICTURES)
+        ]
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        for width in (1300, 420):
+            page.set_viewport_size(dict(width=width, height=900))
+            page.wait_for_timeout(50)
+            bad += [f"{name}, {width} px: sticks out: {x}" for x in page.evaluate(TOO_WIDE)]
+        bad += [f"{name}: {x}" for x in seen.take()]
+        page.set_viewport_size(dict(width=1300, height=900))
+    assert not bad, "\n".join(bad)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_letters_can_be_read(pages, page, scheme):
+    "In the light and in the dark; and the two differ."
+    page.emulate_media(color_scheme=scheme)
+    bad = []
+    for f in pages:
+        visit(page, f)
+        bad += [f"{f.relative_to(SITE)}, {scheme}: {x}" for x in page.evaluate(FAINT)]
+        paper = page.evaluate(
+            "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number))"
+        )
+        assert paper > 200 if scheme == "light" else paper < 60
+    assert not bad, "\n".join(bad)
+
 
 def first_result(page, site, query):
-    visit(page, site/'search.html', '?q=' + query)
-    page.wait_for_selector('ul.search li a')
-    return page.locator('ul.search li a').first
+    visit(page, site / "search.html", "?q=" + query)
+    page.wait_for_selector("ul.search li a")
+    return page.locator("ul.search li a").first
+
 
 def test_search_finds_a_statement_by_its_number(pages, page, site):
     for f in pages:
         visit(page, f)
-        if box := page.query_selector('.statement'): break
-    else: pytest.skip('no chapter states anything yet')
-    id = box.get_attribute('id'); kind, *number = id.split('-')
-    first_result(page, site, f'{kind}+{".".join(number)}').click()
-    page.wait_for_url(f'**/{f.name}#{id}')
-    assert page.locator(f'#{id}').is_visible()
+        if box := page.query_selector(".statement"):
+            break
+    else:
+        pytest.skip("no chapter states anything yet")
+    id = box.get_attribute("id")
+    kind, *number = id.split("-")
+    first_result(page, site, f"{kind}+{'.'.join(number)}").click()
+    page.wait_for_url(f"**/{f.name}#{id}")
+    assert page.locator(f"#{id}").is_visible()
+
 
 def test_search_finds_a_name(page, site):
-    assert 'Certificate' in first_result(page, site, 'Certificate').inner_text()
+    assert "Certificate" in first_result(page, site, "Certificate").inner_text()
+
 
 def test_search_says_nothing_on_the_console(page, site, watch):
-    seen = watch(page, ''); first_result(page, site, 'gap'); page.wait_for_timeout(300)
+    seen = watch(page, "")
+    first_result(page, site, "gap")
+    page.wait_for_timeout(300)
     assert not seen.take()
+
 
 def test_on_paper(pages, page):
     "No sidebars, and every proof unfolded."
     for f in pages:
         visit(page, f)
-        if page.query_selector('.statement + details'): break
-    else: pytest.skip('no chapter proves anything yet')
-    assert not page.locator('.statement + details').first.evaluate('d => d.open')
-    page.emulate_media(media='print'); page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        if page.query_selector(".statement + details"):
+            break
+    else:
+        pytest.skip("no chapter proves anything yet")
+    assert not page.locator(".statement + details").first.evaluate("d => d.open")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("[...document.querySelectorAll('article details')].every(d => d.open)")
-    assert not page.locator('.sidebar-drawer, .toc-drawer, footer').filter(visible=True).count()
+    assert not page.locator(".sidebar-drawer, .toc-drawer, footer").filter(visible=True).count()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert not page.locator('.statement + details').first.evaluate('d => d.open')
+    assert not page.locator(".statement + details").first.evaluate("d => d.open")
+
 
 def test_a_walk_without_a_dead_end(page, site):
     "From the front page to a proof, to the code it serves, to the cell that defines it, to the experiment, and back."
-    visit(page, site/'index.html')
-    page.locator('article a[href="10_cs_problem.html"]').first.click(); page.wait_for_url('**/10_cs_problem.html')
-    proof = page.locator('.statement + details').first
-    proof.locator('summary').click(); assert proof.locator('p').first.is_visible()
-    page.locator('article a[href^="api/cs_problem.html#"]').first.click(); page.wait_for_url('**/api/cs_problem.html#*')
-    page.locator('article a', has_text='source').first.click(); page.wait_for_url('**/10_cs_problem.html#*')
-    page.locator('article a[href^="experiments/"]').first.click(); page.wait_for_url('**/experiments/10_*.html')
-    assert page.locator('article table').count() and page.locator('article img').count()
-    page.locator('article a[href="../10_cs_problem.html"]').first.click(); page.wait_for_url('**/10_cs_problem.html')
-    page.locator('.sidebar-brand').click(); page.wait_for_url('**/index.html')
+    visit(page, site / "index.html")
+    page.locator('article a[href="10_cs_problem.html"]').first.click()
+    page.wait_for_url("**/10_cs_problem.html")
+    proof = page.locator(".statement + details").first
+    proof.locator("summary").click()
+    assert proof.locator("p").first.is_visible()
+    page.locator('article a[href^="api/cs_problem.html#"]').first.click()
+    page.wait_for_url("**/api/cs_problem.html#*")
+    page.locator("article a", has_text="source").first.click()
+    page.wait_for_url("**/10_cs_problem.html#*")
+    page.locator('article a[href^="experiments/"]').first.click()
+    page.wait_for_url("**/experiments/10_*.html")
+    assert page.locator("article table").count() and page.locator("article img").count()
+    page.locator('article a[href="../10_cs_problem.html"]').first.click()
+    page.wait_for_url("**/10_cs_problem.html")
+    page.locator(".sidebar-brand").click()
+    page.wait_for_url("**/index.html")
+
 
 def test_on_a_phone(page, site):
     "The menu opens, and leads on."
-    page.set_viewport_size(dict(width=400, height=800)); visit(page, site/'index.html')
-    entry = page.locator('.sidebar-tree a', has_text='CrammerSingerSVC').first
-    assert not entry.is_visible() or entry.bounding_box()['x'] < 0
-    page.locator('.mobile-header .nav-overlay-icon').click(); page.wait_for_timeout(500)
-    entry.click(); page.wait_for_url('**/14_crammer_singer.html')
+    page.set_viewport_size(dict(width=400, height=800))
+    visit(page, site / "index.html")
+    entry = page.locator(".sidebar-tree a", has_text="CrammerSingerSVC").first
+    assert not entry.is_visible() or entry.bounding_box()["x"] < 0
+    page.locator(".mobile-header .nav-overlay-icon").click()
+    page.wait_for_timeout(500)
+    entry.click()
+    page.wait_for_url("**/14_crammer_singer.html")
+
 
 def test_a_lost_page(page, site):
     "What stands where nothing stands leads back."
-    visit(page, site/'404.html')
-    page.locator('article a').first.click(); page.wait_for_url('**/index.html')
+    visit(page, site / "404.html")
+    page.locator("article a").first.click()
+    page.wait_for_url("**/index.html")

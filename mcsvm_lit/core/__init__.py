@@ -1,0 +1,5 @@
+"""What the chapters share: kernels, certificates, quadratic programs, estimators, solving."""
+
+from .. import offer
+
+__all__, __getattr__, __dir__ = offer(__name__)

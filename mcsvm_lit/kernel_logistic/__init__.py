@@ -1,0 +1,5 @@
+"""Kernel logistic regression by its dual, for two classes and for many."""
+
+from .. import offer
+
+__all__, __getattr__, __dir__ = offer(__name__)
