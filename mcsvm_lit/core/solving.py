@@ -16,6 +16,7 @@ __all__ = [
     "better",
     "take_turns",
     "solve",
+    "Pace",
 ]
 
 # %% ../../nbs/core/08_solving.ipynb #e2c90c3a
@@ -38,8 +39,8 @@ class Goal:
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_steps : int, optional
-        The most steps a strategy may take, in the unit that its docstring names;
-        by default each strategy's own limit.
+        The most steps that all strategies may take together; by default each has a limit
+        of its own.
     cache_size : float, default=500
         Megabytes for kernel values that are kept.
     verbose : int, default=0
@@ -110,6 +111,10 @@ class Effort:
     watch: "Watch"
     goal: Goal = field(default_factory=Goal)
 
+    def give_up(self):
+        "Say that the aim is out of reach, so that the next strategy has its turn at once."
+        self.watch.gave_up = True
+
     def tell(self, primal, gap, steps, snapshot=None):
         "Report the gap after `steps` steps; an interruption calls `snapshot()` for the state."
         self.watch(primal, gap, steps, snapshot)
@@ -150,6 +155,7 @@ class Watch:
         self.first = None
         self.before = 0
         self.snapshot = None
+        self.gave_up = False
         self.bar = progress(
             total=100,
             verbose=goal.verbose,
@@ -199,9 +205,14 @@ def better(new, old):
 
 # %% ../../nbs/core/08_solving.ipynb #e3aa7b1f
 def take_turns(problem, goal, strategy, state, watch):
-    "Let one strategy work until the certificate says stop or its budget is spent."
-    best, aim, steps = None, goal.tol * (1 - ROUND_OFF), 0
+    "Let one strategy work until the certificate says stop, its budget is spent or it gives up."
+    best = None
+    aim = goal.tol * (1 - ROUND_OFF)
+    steps = 0
     budget = strategy.budget(problem, goal)
+    if goal.max_steps is not None:
+        budget = min(budget, goal.max_steps - watch.before)
+    watch.gave_up = False
     for _ in range(TURNS):
         state, taken = strategy.run(problem, state, Effort(aim, budget - steps, watch, goal))
         steps += taken
@@ -209,7 +220,7 @@ def take_turns(problem, goal, strategy, state, watch):
         n_iter = watch.before + steps
         certificate = problem.certify(state, n_iter, goal.tol, drift)
         best = better(Solution(state, certificate, strategy.name), best)
-        if certificate.converged or taken == 0 or steps >= budget:
+        if certificate.converged or taken == 0 or steps >= budget or watch.gave_up:
             break
         aim /= SHARPER
     watch.before += steps
@@ -245,8 +256,31 @@ def solve(problem, goal, strategies, before=None):
         state = problem.start(before)
         for strategy in suited:
             best = better(take_turns(problem, goal, strategy, state, watch), best)
-            if best.certificate.converged:
+            spent = goal.max_steps is not None and watch.before >= goal.max_steps
+            if best.certificate.converged or spent:
                 break
             state = best.state
     certificate = replace(best.certificate, n_iter=watch.before)
     return Solution(best.state, certificate, best.strategy)
+
+
+# %% ../../nbs/core/08_solving.ipynb #cddcce8a
+class Pace:
+    "Remembers how the gap falls, and foresees whether it will reach a target within a budget."
+
+    def __init__(self):
+        self.path = []
+
+    def note(self, steps, gap):
+        "The gap after so many steps."
+        self.path.append((steps, gap))
+
+    def misses(self, target, budget, least):
+        "Will the target be missed, at the pace of the second half? Never before `least` steps."
+        steps, gap = self.path[-1]
+        if steps < least:
+            return False
+        half, before = next(point for point in self.path if 2 * point[0] >= steps)
+        if gap >= before or half == steps:
+            return True
+        return steps + np.log(gap / target) * (steps - half) / np.log(before / gap) > budget
