@@ -264,7 +264,7 @@ def solve(problem, goal, strategies, before=None):
     return Solution(best.state, certificate, best.strategy)
 
 
-# %% ../../nbs/core/08_solving.ipynb #cddcce8a
+# %% ../../nbs/core/08_solving.ipynb #c469359b
 class Pace:
     "Remembers how the gap falls, and foresees whether it will reach a target within a budget."
 
