@@ -16,6 +16,7 @@ __all__ = [
     "Fold",
     "fold_of_rows",
     "missing_classes",
+    "stratified_folds",
     "folds_of",
     "widest_run",
     "progress",
@@ -310,6 +311,24 @@ def missing_classes(training, folds):
     return training.classes[np.unique(np.concatenate(lost))].tolist()
 
 
+def stratified_folds(training, n_folds):
+    "Folds of distinct examples; the only example of a class is always trained on."
+    alone = np.bincount(training.y, minlength=training.n_classes)[training.y] == 1
+    single, others = np.flatnonzero(alone), np.flatnonzero(~alone)
+    if len(others) == 0:
+        raise ValueError("No class has two distinct examples: nothing can be held out.")
+    labels = training.y[others]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class")
+        splits = list(StratifiedKFold(n_folds).split(labels, labels))
+    weights = training.weights
+    folds = []
+    for train, test in splits:
+        train, test = np.sort(np.concatenate([others[train], single])), others[test]
+        folds.append(Fold(train, test, weights[train], weights[test]))
+    return folds
+
+
 def folds_of(training, cv=5, missing="raise"):
     """The folds of a cross validation.
 
@@ -324,11 +343,7 @@ def folds_of(training, cv=5, missing="raise"):
         What to do when a fold trains on fewer classes than there are.
     """
     if cv is None or isinstance(cv, numbers.Integral):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The least populated class")
-            splits = list(StratifiedKFold(cv or 5).split(training.y, training.y))
-        weights = training.weights
-        folds = [Fold(a, b, weights[a], weights[b]) for a, b in splits]
+        folds = stratified_folds(training, cv or 5)
     else:
         labels = training.labels
         splits = check_cv(cv, labels, classifier=True).split(np.zeros((len(labels), 1)), labels)
