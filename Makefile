@@ -1,20 +1,21 @@
 # Every target sets up what it needs in .venv, once, and says what it does. Nothing else is touched.
-#   make reproduce | test | lab | docs | bench | browser-test | clean
+#   make reproduce | test | format | lab | docs | bench | browser-test | export | clean
 
 SHELL := /bin/bash
 PY    := .venv/bin/python
 # The first interpreter that runs and is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help reproduce test lab docs bench browser-test export clean
+.PHONY: help reproduce test format lab docs bench browser-test export clean
 help:
 	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them, REPLICATIONS=20 no more than that), ours beside theirs'
-	@echo 'make test          export, lint, run every notebook, test the installed package'
+	@echo 'make test          check code, pages and site, run every notebook, test the installed package'
+	@echo 'make format        format notebooks and modules, and make the fixes that are safe'
 	@echo 'make lab           open JupyterLab'
 	@echo 'make docs          build the site into docs/_build/html'
 	@echo 'make bench         time us against peers (TORCH=1 also against torchkm, which brings PyTorch)'
 	@echo 'make browser-test  open every page and run every notebook in a real browser'
-	@echo 'make export        notebooks -> package; their outputs stored anew'
+	@echo 'make export        notebooks -> package and README; outputs are computed and stored again'
 	@echo 'make clean         remove .venv and everything built'
 
 # -- set-up ----------------------------------------------------------------------------------------
@@ -61,9 +62,14 @@ reproduce: .venv/.ready
 test: .venv/.ready
 	@$(PY) tools/check.py
 
+format: .venv/.ready
+	@$(PY) tools/notebooks.py --format
+	@$(PY) -m ruff check --output-format concise .
+
+# What is saved is cleaned as nbdev cleans it, so that opening a page and running it changes no more than its outputs.
 lab: .venv/.ready
 	@echo 'JupyterLab opens at this folder; start with nbs/index.ipynb'
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PY) -m jupyterlab --ip=127.0.0.1 --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/nbs/index.ipynb $(LAB)
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PY) -m jupyterlab --ip=127.0.0.1 --ServerApp.root_dir='$(CURDIR)' --ContentsManager.pre_save_hook=nbdev.clean.clean_jupyter --LabApp.default_url=/lab/tree/nbs/index.ipynb $(LAB)
 
 docs: .venv/.ready
 	@$(PY) docs/build.py

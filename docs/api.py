@@ -1,5 +1,8 @@
-"""Reference pages: signature, parameters, attributes, example, the cell that defines it and the chapter that derives it.
-Docstrings are Markdown, in the style of nbdev (a comment after each parameter) or of numpydoc (underlined sections)."""
+"""Reference pages: what each public name is, takes and returns, and the cell that defines it.
+
+Docstrings are Markdown, in the style of numpydoc (underlined sections) or of nbdev (a comment after
+each parameter).
+"""
 
 import ast
 import inspect
@@ -16,319 +19,358 @@ empty = inspect.Parameter.empty
 
 Chapter = namedtuple("Chapter", "module page title sentence")
 
-# -- what a docstring says --------------------------------------------------------------------------
+# -- what a docstring says ------------------------------------------------------------------------
 SECTION = re.compile(r"^([A-Z][\w ]*)\n-{3,}\n", re.M)
 ITEM = re.compile(r"^(\S[^\n]*)(?:\n((?:[ \t]+[^\n]*\n?|\n)*))?", re.M)
 
 
 def sections(doc):
-    "A numpydoc docstring as `{heading: text}`; what comes first has the heading ''."
-    parts = SECTION.split(doc)
-    return {"": parts[0].strip(), **{h: s.strip("\n") for h, s in zip(parts[1::2], parts[2::2])}}
+    """A numpydoc docstring as `{heading: text}`; what comes first has the heading ""."""
+    first, *rest = SECTION.split(doc)
+    found = {"": first.strip()}
+    for heading, text in zip(rest[::2], rest[1::2]):
+        found[heading] = text.strip("\n")
+    return found
 
 
 def items(s):
-    "The entries `name : type` with their indented descriptions, as `(name, type, description)`."
+    """The entries `name : type` of a section, as `(name, type, description)`."""
     for m in ITEM.finditer(inspect.cleandoc(s)):
         name, _, kind = m[1].partition(" : ")
         yield name.strip(), kind.strip(), " ".join((m[2] or "").split())
 
 
 def plain(o):
-    return inspect.unwrap(
-        getattr(o, "py_func", o)
-    )  # a compiled kernel documents the function it was made from
+    """The function behind a method or property; for a compiled loop the one it was made from."""
+    return inspect.unwrap(getattr(o, "py_func", o))
 
 
 def first_words(o):
-    "The first paragraph of a docstring on one line, fit for a table."
-    return (
-        " ".join(sections(inspect.getdoc(plain(o)) or "")[""].split("\n\n")[0].split()).replace(
-            "|", "\\|"
-        )
-        if callable(o)
-        else ""
-    )
+    """The first paragraph of a docstring on one line, fit for a table."""
+    if not callable(o):
+        return ""
+    paragraph = sections(inspect.getdoc(plain(o)) or "")[""].split("\n\n")[0]
+    return " ".join(paragraph.split()).replace("|", "\\|")
 
 
-# -- signatures and parameters ------------------------------------------------------------------------
+# -- signatures and parameters --------------------------------------------------------------------
 def parses(s):
+    """Is this text the end of a function's head in Python?"""
     try:
         ast.parse(f"def f{s}: pass")
-        return True
     except SyntaxError:
         return False
+    return True
 
 
 class Dots:
+    """What stands for a default whose text is not Python."""
+
     def __repr__(self):
         return "..."
 
 
 def bare_signature(o):
-    "What Python knows of it; of some classes, as exceptions, nothing."
+    """What Python knows of a signature; of some classes, as exceptions, nothing."""
     try:
         return inspect.signature(o)
     except (ValueError, TypeError):
         return inspect.Signature()
 
 
+def tidy(parameter):
+    """A parameter without its annotation, and with its default only where that is Python."""
+    parameter = parameter.replace(annotation=empty)
+    if parameter.default is empty or parses(f"(x={parameter.default!r})"):
+        return parameter
+    return parameter.replace(default=Dots())
+
+
 def signature(o):
-    "Names and defaults; what a default looks like is shown only where it is Python."
-    s = bare_signature(o)
-
-    def tidy(p):
-        p = p.replace(annotation=empty)
-        return (
-            p if p.default is empty or parses(f"(x={p.default!r})") else p.replace(default=Dots())
-        )
-
-    return str(
-        s.replace(
-            parameters=[tidy(p) for n, p in s.parameters.items() if n != "self"],
-            return_annotation=empty,
-        )
-    )
+    """Names and defaults of the parameters of a function, method or class."""
+    known = bare_signature(o)
+    shown = [tidy(p) for name, p in known.parameters.items() if name != "self"]
+    return str(known.replace(parameters=shown, return_annotation=empty))
 
 
-def kind(a):
-    "An annotation as text."
-    if a is empty or a is None:
+def kind(annotation):
+    """An annotation as text."""
+    if annotation is empty or annotation is None:
         return ""
-    return (
-        a
-        if isinstance(a, str)
-        else a.__name__
-        if isinstance(a, type)
-        else str(a).replace("typing.", "")
-    )
+    if isinstance(annotation, str):
+        return annotation
+    if isinstance(annotation, type):
+        return annotation.__name__
+    return str(annotation).replace("typing.", "")
+
+
+# -- comments in signatures -----------------------------------------------------------------------
+def head_of(source):
+    """`(first line, line after the head, {line: names of the parameters on it})` of a definition.
+
+    The fields of a dataclass stand for its parameters. None if there is nothing to read.
+    """
+    node = ast.parse(source).body[0]
+    if isinstance(node, ast.ClassDef):
+        last = node.end_lineno + 1
+        names = [(n.lineno, n.target.id) for n in node.body if isinstance(n, ast.AnnAssign)]
+    elif isinstance(node, ast.FunctionDef):
+        last = node.body[0].lineno  # a comment beside the body is about the code
+        a = node.args
+        given = (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg)
+        names = [(p.lineno, p.arg) for p in given if p and p.arg != "self"]
+    else:
+        return None
+    lines = {}
+    for line, name in names:
+        lines.setdefault(line, []).append(name)
+    return node.lineno, last, lines
+
+
+def comments(source, first, last):
+    """`(line, is it after the closing bracket?, words)` of the comments from `first` to `last`."""
+    for token in generate_tokens(StringIO(source).readline):
+        if token.type == COMMENT and first <= token.start[0] < last:
+            closing = token.line.lstrip().startswith(")")
+            yield token.start[0], closing, token.string.lstrip("# ").strip()
 
 
 def remarks(o):
-    """What the comments of a signature say: `{names that share a line: comment}`, and what the one after its end says of the value.
-    A comment `-> …` or `returns …` is about the value, and one `name: …` about that parameter, wherever they stand."""
-    f = o if is_dataclass(o) or not inspect.isclass(o) else o.__init__
+    """What the comments of a signature say: `({names on one line: comment}, comment on the value)`.
+
+    A comment `-> …` or `returns …` is about the value, and one `name: …` about that parameter,
+    wherever they stand.
+    """
+    documented = o if is_dataclass(o) or not inspect.isclass(o) else o.__init__
     try:
-        src = dedent(inspect.getsource(f))
-        node = ast.parse(src).body[0]
+        source = dedent(inspect.getsource(documented))
+        head = head_of(source)
     except (OSError, TypeError, SyntaxError):
-        return {}, ""  # made by Python, not by us
-    if isinstance(node, ast.ClassDef):
-        last, names = (
-            10**6,
-            [(n.lineno, n.target.id) for n in node.body if isinstance(n, ast.AnnAssign)],
-        )
-    elif isinstance(node, ast.FunctionDef):
-        a, last = node.args, node.body[0].lineno  # a comment beside the body is about the code
-        names = [
-            (p.lineno, p.arg)
-            for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg)
-            if p
-        ]
-    else:
+        head = None  # made by Python, not by us
+    if head is None:
         return {}, ""
-    lines, said, value = {}, {}, ""
-    for line, n in names:
-        lines.setdefault(line, []).append(n)
-    for t in generate_tokens(StringIO(src).readline):
-        if t.type != COMMENT or not node.lineno <= t.start[0] < last:
-            continue
-        words = t.string.lstrip("# ").strip()
-        about = re.match(r"(?:->|[Rr]eturns:?) *", words)
-        on = [n for n in lines.get(t.start[0], []) if n != "self"]
-        one = [n for n in on if words.startswith(f"{n}: ")]
-        if about or not on and t.line.lstrip().startswith(")"):
-            value = words[about.end() :] if about else words
+    first, last, lines = head
+    said, value = {}, ""
+    for line, closing, words in comments(source, first, last):
+        about_value = re.match(r"(?:->|[Rr]eturns:?) *", words)
+        names = lines.get(line, [])
+        one = next((n for n in names if words.startswith(f"{n}: ")), None)
+        if about_value or (not names and closing):
+            value = words[about_value.end() :] if about_value else words
         elif one:
-            said[one[0]] = words.partition(": ")[2]
-        elif on:
-            said[", ".join(on)] = words
+            said[one] = words.partition(": ")[2]
+        elif names:
+            said[", ".join(names)] = words
     return said, value
 
 
+# -- parameters and values ------------------------------------------------------------------------
 def parameters(o, doc):
-    "`(name, type, description)` of each parameter that the docstring or a comment describes."
-    told = {n: (t, d) for n, t, d in items(doc.get("Parameters", ""))}
+    """`(name, type, description)` of the parameters that the docstring or a comment describes."""
+    told = {name: (type_, words) for name, type_, words in items(doc.get("Parameters", ""))}
     given = bare_signature(o).parameters
-    for n, words in remarks(o)[0].items():
-        first = n.partition(",")[0]
-        if first in given and n not in told:
-            told[n] = kind(given[first].annotation), words
-    place = {n: i for i, n in enumerate(given)}
-    return [
-        (n, *told[n])
-        for n in sorted(told, key=lambda n: place.get(n.partition(",")[0], len(place)))
-    ]
+    for names, words in remarks(o)[0].items():
+        first = names.partition(",")[0]
+        if first in given and names not in told:
+            told[names] = kind(given[first].annotation), words
+    place = {name: i for i, name in enumerate(given)}
+
+    def order(names):
+        return place.get(names.partition(",")[0], len(place))
+
+    return [(names, *told[names]) for names in sorted(told, key=order)]
 
 
 def returned(o, doc):
+    """`(name, type, description)` of what a function returns, as far as something says so."""
     if "Returns" in doc:
         return list(items(doc["Returns"]))
     words = remarks(o)[1]
     return [("", kind(bare_signature(o).return_annotation), words)] if words else []
 
 
-# -- one entry --------------------------------------------------------------------------------------
+# -- one entry ------------------------------------------------------------------------------------
+LISTED = ("", "Parameters", "Returns", "Attributes", "Raises")
+
+
+def field_line(name, type_, words):
+    """One entry below a field, as Markdown."""
+    if type_ and not words:
+        type_, words = "", type_  # `name : what it is`, and no type
+    named = ((name, "parameter"), (type_, "type"))
+    head = " ".join(f"`{x}`{{.{what}}}" for x, what in named if x)
+    return f"  - {' – '.join(x for x in (head, words) if x)}"
+
+
 def field(name, entries):
-    "A field of an entry: a name, and a list of what stands under it."
-
-    def line(n, t, d):
-        if t and not d:
-            t, d = "", t  # `name : what it is`, and no type
-        head = " ".join(f"`{x}`{{.{what}}}" for x, what in ((n, "parameter"), (t, "type")) if x)
-        return f"  - {head}{' – ' if head and d else ''}{d}"
-
-    lines = [line(*e) for e in entries]
+    """A field of an entry: a name, and a list of what stands under it."""
+    lines = [field_line(*e) for e in entries]
     return [f":{name}:", *lines, ""] if lines else []
 
 
 def code(s):
-    return (
-        s if "```" in s else f"```{'pycon' if '>>>' in s else 'python'}\n{inspect.cleandoc(s)}\n```"
-    )
+    """An example as a block of code."""
+    if "```" in s:
+        return s
+    language = "pycon" if ">>>" in s else "python"
+    return f"```{language}\n{inspect.cleandoc(s)}\n```"
 
 
 def source(label):
+    """A link to the cell that has this label."""
     return [f"{{.source}}\n{{ref}}`source <{label}>`\n"] if label else []
 
 
-def entry(what, name, o, module, where, inner="", fence="`````"):
-    "The directive that documents `o`."
+def fields(what, f, doc):
+    """What the docstring `doc` lists about `f`, in the order of reading."""
+    lines = [] if what == "property" else field("Parameters", parameters(f, doc))
+    if what in ("function", "method"):
+        lines += field("Returns", returned(f, doc))
+    for heading in ("Attributes", "Raises"):
+        lines += field(heading, items(doc.get(heading, "")))
+    for heading, text in doc.items():
+        if heading not in LISTED:
+            shown = code(text) if heading == "Examples" else text
+            lines.append(f"**{heading}**\n\n{shown}\n")
+    return lines
+
+
+def entry(what, name, o, label, inner="", fence="`````"):
+    """The directive that documents `o`; `label` is that of the cell that defines it."""
     f = plain(o)
     doc = sections(inspect.getdoc(f) or "")
-    fields = [] if what == "property" else field("Parameters", parameters(f, doc))
-    if what in ("function", "method"):
-        fields += field("Returns", returned(f, doc))
-    for h in ("Attributes", "Raises"):
-        fields += field(h, items(doc.get(h, "")))
-    listed = ("", "Parameters", "Returns", "Attributes", "Raises")
-    rest = [
-        f"**{h}**\n\n{code(s) if h == 'Examples' else s}\n"
-        for h, s in doc.items()
-        if h not in listed
-    ]
-    head = name if what in ("property", "data") else f"{name}{signature(o)}"
-    return "\n".join(
-        [
-            f"{fence}{{py:{what}}} {head}",
-            "",
-            *source(where.get(f"{module}.{name}")),
-            doc[""],
-            "",
-            *fields,
-            *rest,
-            inner,
-            fence,
-            "",
-        ]
-    )
+    head = name if what == "property" else f"{name}{signature(o)}"
+    lines = [f"{fence}{{py:{what}}} {head}", "", *source(label), doc[""], ""]
+    return "\n".join([*lines, *fields(what, f, doc), inner, fence, ""])
+
+
+def shown(name, value, cls):
+    """Does the reference show the attribute `name` that the class `cls` defines?
+
+    Public methods and properties, and special methods that say what they do.
+    """
+    if name.startswith("__"):
+        own = inspect.isfunction(value) and value.__module__ == cls.__module__
+        return own and name != "__init__" and bool(value.__doc__)
+    if name.startswith("_"):
+        return False
+    value = getattr(value, "__func__", value)
+    compiled = callable(getattr(value, "py_func", None))
+    return isinstance(value, property) or inspect.isfunction(value) or compiled
 
 
 def members(cls, package):
-    "Public methods and properties, those of our base classes included, and special methods that say what they do."
+    """What the reference shows of a class, that of our own base classes included."""
     seen = {}
     for c in cls.__mro__:
-        if not c.__module__.startswith(package):
-            continue
-        for n, v in vars(c).items():
-            special = (
-                n.startswith("__")
-                and n != "__init__"
-                and inspect.isfunction(v)
-                and v.__doc__
-                and v.__module__ == c.__module__
-            )
-            if n not in seen and (special or not n.startswith("_")):
-                v = getattr(v, "__func__", v)
-                if (
-                    isinstance(v, property)
-                    or inspect.isfunction(v)
-                    or callable(getattr(v, "py_func", None))
-                ):
-                    seen[n] = v
+        if c.__module__.startswith(package):
+            for name, value in vars(c).items():
+                if name not in seen and shown(name, value, c):
+                    seen[name] = getattr(value, "__func__", value)
     return seen
 
 
-def describe(name, o, module, where):
-    "The entry of one public name."
+def member(name, value, label):
+    """The entry of a method or property `name`, which includes the name of its class."""
+    what = "property" if isinstance(value, property) else "method"
+    return entry(what, name, getattr(value, "fget", value), label, fence="````")
+
+
+def describe(name, o, module, cells):
+    """The entry of one public name; `cells` holds the labels of cells by full name."""
+    label = cells.get(f"{module}.{name}")
     if inspect.isclass(o):
         inner = [
-            entry(
-                "property" if isinstance(v, property) else "method",
-                f"{name}.{n}",
-                getattr(v, "fget", v),
-                module,
-                where,
-                fence="````",
-            )
-            for n, v in members(o, module.partition(".")[0]).items()
+            member(f"{name}.{n}", value, cells.get(f"{module}.{name}.{n}"))
+            for n, value in members(o, module.partition(".")[0]).items()
         ]
-        return entry("class", name, o, module, where, "\n".join(inner))
+        return entry("class", name, o, label, "\n".join(inner))
     if callable(o):
-        return entry("function", name, o, module, where)
-    return constant(name, o, where.get(f"{module}.{name}"))
+        return entry("function", name, o, label)
+    return constant(name, o, label)
 
 
 def constant(name, o, label):
-    value = (
-        [f":value: {o!r}"] if isinstance(o, (int, float, str, tuple)) and len(repr(o)) < 60 else []
-    )
+    """The entry of a name that is neither a class nor a function."""
+    short = isinstance(o, int | float | str | tuple) and len(repr(o)) < 60
+    value = [f":value: {o!r}"] if short else []
     return "\n".join([f"`````{{py:data}} {name}", *value, "", *source(label), "`````", ""])
 
 
-# -- pages ------------------------------------------------------------------------------------------
-def page(chapter, where):
-    m = import_module(chapter.module)
-    short = chapter.module.partition(".")[2]
-    out = [
-        f"# {short}",
-        "",
+# -- pages ----------------------------------------------------------------------------------------
+def short(module):
+    """The name of a module within the package."""
+    return module.partition(".")[2]
+
+
+def page(chapter, cells):
+    """The reference of one module."""
+    module = import_module(chapter.module)
+    head = [
+        f"# {short(chapter.module)}",
         f"> {chapter.sentence}" if chapter.sentence else "",
-        "",
         f"Derived in [{chapter.title}](../{chapter.page}).",
-        "",
-        f"```{{py:module}} {chapter.module}\n```",
-        "",
+        f"```{{py:module}} {chapter.module}\n```\n",
     ]
-    return "\n".join(out + [describe(n, getattr(m, n), chapter.module, where) for n in m.__all__])
+    entries = [describe(n, getattr(module, n), chapter.module, cells) for n in module.__all__]
+    return "\n\n".join(head) + "\n" + "\n".join(entries)
 
 
-def overview(chapters):
-    "All public names in one table a module."
-    out = [
-        "# Everything by name",
-        "",
-        "> Each public name with its first sentence, module by module.",
-        "",
-    ]
+def table(chapter, names):
+    """These names of one module with their first sentences."""
+    module = import_module(chapter.module)
+    lines = ["| name | what it is |", "|---|---|"]
+    for n in names:
+        lines.append(f"| {{py:obj}}`~{chapter.module}.{n}` | {first_words(getattr(module, n))} |")
+    return "\n".join(lines)
+
+
+def front(package, chapters):
+    """What can be imported from the package itself, module by module."""
+    parts = ["# Names to import", f"> What `from {package} import …` gives."]
+    offered = set(import_module(package).__all__)
     for c in chapters:
-        m, short = import_module(c.module), c.module.partition(".")[2]
-        out += [
-            f"## {short}",
-            "",
-            f"From [{c.title}](../{c.page}).",
-            "",
-            "| name | what it is |",
-            "|---|---|",
-        ]
-        out += [
-            f"| {{py:obj}}`~{c.module}.{n}` | {first_words(getattr(m, n))} |" for n in m.__all__
-        ] + [""]
-    return "\n".join(out)
+        names = [n for n in import_module(c.module).__all__ if n in offered]
+        if names:
+            parts += [f"## {short(c.module)}", table(c, names)]
+    return "\n\n".join(parts) + "\n"
 
 
-def write(chapters, folder, where):
-    "Write the reference of the modules of `chapters` into `folder`; returns the names of the pages, in order."
+def overview(package, chapters):
+    """All public names of one package, module by module, with the pages of its modules below it."""
+    says = inspect.getdoc(import_module(package)) or ""
+    parts = [f"# {short(package) or package}", f"> {says.split(chr(10))[0]}" if says else ""]
+    for c in chapters:
+        names = import_module(c.module).__all__
+        parts += [f"## {short(c.module)}", f"From [{c.title}](../{c.page}).", table(c, names)]
+    pages = [short(c.module) for c in chapters]
+    parts.append("\n".join(["```{toctree}", ":hidden:", "", *pages, "```"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def write(chapters, folder, cells):
+    """Write the reference of the modules of `chapters` into `folder`.
+
+    Returns the names of the pages that the sidebar shows: one for each package.
+    """
     for c in chapters:
         if not find_spec(c.module):
             raise SystemExit(
-                f"nbs/{c.page} exports {c.module}, which is not there: run nbdev_export"
+                f"nbs/{c.page} exports {c.module}, which is not there: run make export"
             )
     chapters = [c for c in chapters if getattr(import_module(c.module), "__all__", [])]
     if not chapters:
         return []
-    folder.mkdir(parents=True)
-    (folder / "index.md").write_text(overview(chapters), encoding="utf-8")
+    packages = {}
     for c in chapters:
-        (folder / f"{c.module.partition('.')[2]}.md").write_text(page(c, where), encoding="utf-8")
-    return ["index", *(c.module.partition(".")[2] for c in chapters)]
+        packages.setdefault(c.module.rpartition(".")[0], []).append(c)
+    folder.mkdir(parents=True)
+    pages = ["index"]
+    top = chapters[0].module.partition(".")[0]
+    (folder / "index.md").write_text(front(top, chapters), encoding="utf-8")
+    for package, modules in packages.items():
+        pages.append(short(package) or package)
+        (folder / f"{pages[-1]}.md").write_text(overview(package, modules), encoding="utf-8")
+        for c in modules:
+            (folder / f"{short(c.module)}.md").write_text(page(c, cells), encoding="utf-8")
+    return pages

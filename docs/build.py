@@ -1,6 +1,10 @@
-"""Build the documentation site from the notebooks' stored outputs: stage, Sphinx (warnings are errors), check.
+"""Build the documentation site: stage the notebooks, run Sphinx (a warning is an error), check.
 
-python docs/build.py
+The pages show the outputs that the notebooks store; no cell runs. nbdev would hand them to Quarto,
+but Quarto is in no package registry, so that a clean clone could not build the site from pinned
+packages. Sphinx with myst-nb and the theme furo comes from PyPI, and reads the same notebooks.
+
+    python docs/build.py
 """
 
 import shutil

@@ -1,5 +1,8 @@
-"""Check a built site without the network: every local link and anchor has its target, nothing is loaded from another host,
-no id stands twice on a page, every picture has a text that stands for it, and every page can be reached from the front page.
+"""Check a built site without the network.
+
+Every local link and anchor has its target, nothing is loaded from another host, no id stands twice
+on a page, every picture has a text that stands for it, and every page can be reached from the front
+page.
 
     python docs/check_site.py docs/_build/html
 """

@@ -1,5 +1,8 @@
-"""A Sphinx extension for mathematics in notebooks: MathJax comes from a wheel, display mathematics is passed on as typed,
-what has a number can be linked and searched for, and code spans that name something public lead to the reference."""
+"""A Sphinx extension for mathematics in notebooks.
+
+MathJax comes from a wheel, display mathematics is passed on as typed, what has a number can be
+linked and searched for, and code spans that name something public lead to the reference.
+"""
 
 import hashlib
 import re
@@ -21,7 +24,8 @@ NUMBER, AND = r"\d+\.\d+[a-z]?", r"(?:, and |, | and |–| to | or )"
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 STATED = re.compile(rf"({'|'.join(KINDS)}) ({NUMBER})")
 NAMED = re.compile(rf"({'|'.join(KINDS)}) {NUMBER}\.?\s*\(([^()]+)\)")
-THEIRS = rf"\b(?:{PAPERS})(?:['’]s)? \({NUMBER}\)(?:{AND}\({NUMBER}\))*"  # `KLR (1.5)` is an equation of the paper
+# `KLR (1.5)` is an equation of the paper.
+THEIRS = rf"\b(?:{PAPERS})(?:['’]s)? \({NUMBER}\)(?:{AND}\({NUMBER}\))*"
 OURS = rf"\({NUMBER}\)|\b(?:{'|'.join(KINDS)})s?[ \u00a0]{NUMBER}(?:{AND}{NUMBER})*"
 REFERENCE = re.compile(f"({THEIRS})|({OURS})")
 
@@ -36,7 +40,7 @@ def head(p):
     return next((c for c in p.children if c.astext()), None)
 
 
-# -- the numbered things ------------------------------------------------------------------------------
+# -- the numbered things --------------------------------------------------------------------------
 class Book(Domain):
     "Numbered equations and statements: where each is, and what the search shows for it."
 
@@ -80,7 +84,10 @@ class Book(Domain):
 
 
 def goes_on(block, after):
-    "Does a statement whose last part is `block` go on with the block `after`? It does while its sentence does."
+    """Does a statement whose last part is `block` go on with the block `after`?
+
+    It does while its sentence does.
+    """
     if isinstance(after, nodes.math_block):
         return not isinstance(block, nodes.math_block)
     if isinstance(after, (nodes.bullet_list, nodes.enumerated_list)):
@@ -140,7 +147,7 @@ class Numbers(SphinxTransform):
             self.document.ids[id] = node
 
 
-# -- links ------------------------------------------------------------------------------------------
+# -- links ----------------------------------------------------------------------------------------
 class Links(SphinxPostTransform):
     "`(2.8)`, `Theorem 2.1` and code spans that name something public become links."
 
@@ -215,7 +222,10 @@ class Links(SphinxPostTransform):
 
 
 def public(env):
-    "`{code span: [(page, anchor, full name, kind)]}`: functions and classes by any ending of their full name, members by `Class.member`."
+    """What code spans may name, as `{code span: [(page, anchor, full name, kind)]}`.
+
+    Functions and classes go by any ending of their full name, members by `Class.member`.
+    """
     names = {}
     for full, o in env.domains["py"].objects.items():
         parts = full.split(".")
@@ -250,7 +260,7 @@ class OneId(SphinxPostTransform):
                 n[0]["ids"] = []
 
 
-# -- MathJax ------------------------------------------------------------------------------------------
+# -- MathJax --------------------------------------------------------------------------------------
 MATHJAX, SHA256 = (
     "tex-svg-full.js",
     "a4354ff94fd868aea0cc6eaaa79a57fda0588646fc46ee3700a349ee0a11cbe6",

@@ -63,7 +63,7 @@ def test_there_are_classifiers():
     } <= {c.__name__ for c in ALL}
 
 
-# -- one small problem ------------------------------------------------------------------------------
+# -- one small problem ----------------------------------------------------------------------------
 X, Y = load_iris(return_X_y=True)
 X, NAMES = (
     StandardScaler().fit_transform(X)[::3],

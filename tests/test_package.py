@@ -57,7 +57,7 @@ def public(module):
     return [(name, getattr(m, name)) for name in getattr(m, "__all__", ())]
 
 
-# -- importing --------------------------------------------------------------------------------------
+# -- importing ------------------------------------------------------------------------------------
 HEAVY = {"cvxpy", "ecos", "matplotlib", "numba", "llvmlite"}  # load on first use
 TOOLS = {"nbdev", "execnb", "fastcore", "IPython", "pytest"}  # never needed
 
@@ -126,7 +126,7 @@ def test_one_version():
         assert re.search("^" + line, (ROOT / file).read_text(encoding="utf-8"), re.M), file
 
 
-# -- the wheel --------------------------------------------------------------------------------------
+# -- the wheel ------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     "The wheel that `pip wheel .` builds, without network, from a copy of the tree."

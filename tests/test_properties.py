@@ -29,7 +29,7 @@ def matrices(rows, columns, most=10.0):
 
 few = st.integers(1, 8)
 
-# -- the simplex ------------------------------------------------------------------------------------
+# -- the simplex ----------------------------------------------------------------------------------
 points, totals = matrices(few, few, 1e3), st.sampled_from([1e-3, 1.0, 7.0])
 
 
@@ -106,7 +106,7 @@ def test_crammer_singer_set(both, c):
     assert (np.einsum("nk,nrk->nr", V - τ, corners - τ[:, None]) <= c * δ).all()
 
 
-# -- quadratic programs in a box --------------------------------------------------------------------
+# -- quadratic programs in a box ------------------------------------------------------------------
 @st.composite
 def programs(draw):
     "Q of any rank, a box of which sides may be zero, a feasible point, and perhaps an equality through it."
@@ -154,7 +154,7 @@ def test_boxqp_forgets_where_it_started(program):
     assert_allclose(here.certificate.primal, there.certificate.primal, rtol=1e-8, atol=1e-8 * size)
 
 
-# -- Crammer and Singer's machine -------------------------------------------------------------------
+# -- Crammer and Singer's machine -----------------------------------------------------------------
 @st.composite
 def data(draw, most=12):
     "Few different rows, zero among them, so that duplicates with equal and with different labels are the rule."
@@ -225,7 +225,7 @@ def test_machine_is_the_one_that_a_cone_solver_finds(made, kernel):
     )
 
 
-# -- rows from a cache ------------------------------------------------------------------------------
+# -- rows from a cache ----------------------------------------------------------------------------
 kernels = st.sampled_from(
     [
         Kernel("linear"),

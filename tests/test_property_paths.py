@@ -24,7 +24,7 @@ def rows(most, d):
     return st.integers(1, most).flatmap(lambda n: arrays(float, (n, d), elements=coordinates))
 
 
-# -- the λ-path of the twin machine -----------------------------------------------------------------
+# -- the λ-path of the twin machine ---------------------------------------------------------------
 triples = st.integers(1, 3).flatmap(lambda d: st.tuples(rows(6, d), rows(8, d), rows(8, d)))
 
 
@@ -46,7 +46,7 @@ def test_the_twin_path_goes_through_the_solution_of_the_quadratic_program(ABC, l
     assert_allclose(here, (P, D), rtol=1e-7, atol=1e-9)
 
 
-# -- the ν-path -------------------------------------------------------------------------------------
+# -- the ν-path -----------------------------------------------------------------------------------
 @given(st.integers(1, 3).flatmap(lambda d: rows(12, d)))
 @settings(max_examples=60)
 def test_the_ν_path_is_optimal_everywhere(A):
@@ -66,7 +66,7 @@ def test_the_ν_path_goes_through_the_solution_of_the_quadratic_program(A, r):
     assert_allclose(a.norm, b.norm, rtol=1e-6, atol=2e-5 * np.sqrt(1 + np.abs(Q).max()))
 
 
-# -- kernel logistic regression ---------------------------------------------------------------------
+# -- kernel logistic regression -------------------------------------------------------------------
 @given(rows(14, 2), st.integers(0, 2**14 - 1), st.floats(-4, 5), st.booleans())
 @settings(max_examples=60)
 def test_kernel_logistic_regression_reaches_its_gap(X, bits, log_C, intercept):
@@ -103,7 +103,7 @@ def test_pivoted_cholesky_leaves_what_it_says(X):
     assert_allclose(L @ L.T, G, rtol=0, atol=1e-6)
 
 
-# -- robust margins, and shares of labels -----------------------------------------------------------
+# -- robust margins, and shares of labels ---------------------------------------------------------
 @given(
     arrays(float, 4, elements=coordinates),
     st.sampled_from([1.0, 1.5, 2.0, 3.0, np.inf]),

@@ -1,16 +1,21 @@
-"""House style of the notebooks: what JupyterLab and the site both render, and the shape of a page.
+"""House style of the notebooks: prose, links, titles and the shape of a page.
 
-python tools/lint.py [NB …]
+Prose is checked for what JupyterLab, GitHub and the site do not all render. How long functions are
+and how code looks is checked elsewhere, by tools/sizes.py and ruff.
+
+    python tools/lint.py [NB …]
 """
 
 import re
 import sys
 from pathlib import Path
 
-from notebooks import ROOT, all_notebooks, name, parts, text
+from notebooks import ROOT, all_notebooks, name
+from outputs import parts, text
 
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.M | re.S)
 MATH = re.compile(r"\$\$(.*?)\$\$", re.S)
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 FORBIDDEN = [
     (r"\\(label|eqref|ref|bm|newcommand|def)\b", "TeX that does not work everywhere"),
     (r"\[\^[^\]]+\]", "footnote"),
@@ -19,24 +24,29 @@ FORBIDDEN = [
     (r"~~\S", "strikethrough"),
     (r"\\\$", "escaped dollar (write USD or &#36;)"),
 ]
+PROSE = 0.3  # the least share of cells that are prose
+HIDDEN = 0.1  # the largest share of tests that are hidden
 
 
 # -- Markdown -------------------------------------------------------------------------------------
-def lint_markdown(s):
-    "What is wrong with the text of one Markdown cell."
-    s = CODE.sub("", s)
-    for pattern, why in FORBIDDEN:
-        for m in re.finditer(pattern, s, re.M):
-            yield f"{why}: {m[0]}"
+def lint_display(s):
+    """Display mathematics that does not stand on lines of its own."""
     for m in MATH.finditer(s):
-        before, after = (
-            s[s.rfind("\n", 0, m.start()) + 1 : m.start()],
-            s[m.end() :].split("\n", 1)[0],
-        )
+        before = s[s.rfind("\n", 0, m.start()) + 1 : m.start()]
+        after = s[m.end() :].split("\n", 1)[0]
         if before.strip(" >-*") or after.strip():
             yield f"display math not on lines of its own: {m[0][:40]!r}"
         if ">" in before and "\n" in m[1]:
             yield f"display math over several lines in a quotation: {m[0][:40]!r}"
+
+
+def lint_markdown(s):
+    """What is wrong with the text of one Markdown cell."""
+    s = CODE.sub("", s)
+    for pattern, why in FORBIDDEN:
+        for m in re.finditer(pattern, s, re.M):
+            yield f"{why}: {m[0]}"
+    yield from lint_display(s)
     rest = MATH.sub("", s)
     for m in re.finditer(r"^\\begin\{\w+\*?\}|\\\\?[(\[](?=\S)", rest, re.M):
         yield f"mathematics outside dollars: {m[0]}"
@@ -45,51 +55,84 @@ def lint_markdown(s):
             yield f"a bar in mathematics in a table (write \\lvert or \\mid): {row[:40]!r}"
 
 
+# -- links ----------------------------------------------------------------------------------------
 def headings(cells):
-    "The anchors JupyterLab gives to the headings of these Markdown texts: case kept, spaces to hyphens."
+    """The anchors that JupyterLab gives to the headings of these Markdown texts.
+
+    It keeps case and turns spaces into hyphens.
+    """
     s = "\n".join(cells)
-    return {m[1].replace(" ", "-") for m in re.finditer(r"^#{1,6} +(.+?)\s*$", s, re.M)} | set(
-        re.findall(r'<a id="([^"]+)"', s)
-    )
+    found = {m[1].replace(" ", "-") for m in re.finditer(r"^#{1,6} +(.+?)\s*$", s, re.M)}
+    return found | set(re.findall(r'<a id="([^"]+)"', s))
 
 
-def lint_links(fn, s, markdown):
-    "Relative links of one Markdown cell of `fn` that lead nowhere; `markdown` holds the Markdown of every notebook."
-    for m in re.finditer(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", CODE.sub("", s)):
+def lint_links(notebook, s, markdown):
+    """Relative links of one Markdown cell of `notebook` that lead nowhere.
+
+    `markdown` holds the Markdown cells of every notebook.
+    """
+    for m in LINK.finditer(CODE.sub("", s)):
         path, anchor = m[1], m[2]
         if "://" in path or path.startswith("mailto:"):
             continue
-        target = (fn.parent / path).resolve() if path else fn
+        target = (notebook.parent / path).resolve() if path else notebook
         if not target.exists():
             yield f"no file {path}"
         elif anchor and target in markdown and anchor not in headings(markdown[target]):
             yield f"no such heading (case counts): {m[0][2:-1]}"
 
 
+# -- titles ---------------------------------------------------------------------------------------
+def title(cells):
+    """The title of a page from its Markdown cells."""
+    m = re.match(r"# +(.+)", cells[0]) if cells else None
+    return m[1].strip() if m else ""
+
+
+def rows_of_tables(s):
+    """The rows of the Markdown tables in a text, as lists of cells."""
+    for line in s.splitlines():
+        if line.startswith("|") and line.endswith("|"):
+            yield [cell.strip() for cell in re.split(r"(?<!\\)\|", line[1:-1])]
+
+
+def lint_titles(front, markdown):
+    """Rows of the tables of the front page that name a page by another title than its own.
+
+    Such a row opens with a link to the page. On the site, the sidebar takes its titles from the
+    pages themselves. `markdown` holds the Markdown cells of every notebook.
+    """
+    listed = set()
+    for s in markdown[front]:
+        for first, *_ in rows_of_tables(s):
+            link = re.fullmatch(r"\[(.+)\]\(([^)]+\.ipynb)\)", first)
+            target = (front.parent / link[2]).resolve() if link else None
+            if target not in markdown:
+                continue
+            listed.add(target)
+            if link[1] != title(markdown[target]):
+                yield f"{link[2]} is called {title(markdown[target])!r}, not {link[1]!r}"
+    for page in sorted(set(markdown) - listed - {front}):
+        if page.parent != front.parent:
+            yield f"no row of a table opens with a link to {name(page)}"
+
+
 # -- shape ----------------------------------------------------------------------------------------
-def lines(src):
-    return [l for l in src.splitlines() if l.strip() and not l.lstrip().startswith("#|")]
-
-
-def has(src, directive):
-    return bool(re.search(rf"^\s*#\|\s*{directive}\b", src, re.M))
+def has(source, directive):
+    """Does a cell have this directive of nbdev?"""
+    return bool(re.search(rf"^\s*#\|\s*{directive}\b", source, re.M))
 
 
 def lint_shape(cells):
-    "The proportions of one notebook: short exported cells, visible tests, enough prose."
+    """The proportions of one notebook: an opening, tests that are seen, enough prose."""
     code = [text(c.source) for c in cells if c.cell_type == "code"]
     exported = [s for s in code if has(s, "exports?i?")]
     tests = [s for s in code if s not in exported and re.search(r"\bassert|\braises\b", s)]
-    for s in exported:
-        if len(lines(s)) > 40:
-            yield f"exported cell of {len(lines(s))} lines (at most 40): {lines(s)[0][:60]!r}"
-    if exported and sorted(map(len, map(lines, exported)))[len(exported) // 2] > 12:
-        yield "exported cells are long: the median is above 12 lines"
     if len(tests) < len(exported) / 2:
         yield f"{len(exported)} exported cells but {len(tests)} cells that test"
-    if sum(has(s, "hide") for s in tests) > len(tests) / 10:
+    if sum(has(s, "hide") for s in tests) > HIDDEN * len(tests):
         yield "more than one test in ten is hidden"
-    if sum(c.cell_type == "markdown" for c in cells) < 0.3 * len(cells):
+    if sum(c.cell_type == "markdown" for c in cells) < PROSE * len(cells):
         yield "less than 30 % of the cells are prose"
     first = text(cells[0].source) if cells else ""
     if not re.match(r"# \S.*\n\n> \S", first):
@@ -99,25 +142,34 @@ def lint_shape(cells):
 
 
 # -- outputs --------------------------------------------------------------------------------------
-MACHINE = re.compile(
+LOCAL = re.compile(
     r'(?<![\w./+])(?:/(?:home|root|tmp|usr|var|opt|Users)/|[A-Z]:\\)[^\s"\'<]+|\b0x[0-9a-f]{6,}'
 )
 
 
 def lint_outputs(cells):
-    "What stored outputs must not show: messages left over, paths and addresses of the machine that ran them."
-    for i, c in enumerate(cells):
-        for kind, s in parts(c):
+    """What stored outputs must not show: messages, and paths and addresses of one computer."""
+    for i, cell in enumerate(cells):
+        for kind, s in parts(cell):
             if kind == "stderr":
                 yield f"cell {i} stores a warning or another message: {s[:80]!r}"
             elif kind != "image/png":
-                yield from (
-                    f"cell {i} shows a path or an address: {m[0]}" for m in MACHINE.finditer(s)
-                )
+                for m in LOCAL.finditer(s):
+                    yield f"cell {i} shows a path or an address: {m[0]}"
 
 
-def lint(nbs, root=ROOT):
-    "What is wrong with these notebooks; links are followed into all notebooks below `root`."
+# -- all of it ------------------------------------------------------------------------------------
+def lint_page(notebook, cells, markdown):
+    """What is wrong with one notebook."""
+    yield from lint_shape(cells)
+    yield from lint_outputs(cells)
+    for s in markdown[notebook]:
+        yield from lint_markdown(s)
+        yield from lint_links(notebook, s, markdown)
+
+
+def lint(notebooks, root=ROOT):
+    """What is wrong with these notebooks; links are followed into all notebooks below `root`."""
     from execnb.nbio import read_nb
 
     books = {f.resolve(): read_nb(f).cells for f in all_notebooks(root)}
@@ -125,12 +177,13 @@ def lint(nbs, root=ROOT):
         f: [text(c.source) for c in cells if c.cell_type == "markdown"]
         for f, cells in books.items()
     }
-    for fn in map(Path.resolve, nbs):
-        for bad in [*lint_shape(books[fn]), *lint_outputs(books[fn])]:
-            yield f"{name(fn)}: {bad}"
-        for s in markdown[fn]:
-            for bad in [*lint_markdown(s), *lint_links(fn, s, markdown)]:
-                yield f"{name(fn)}: {bad}"
+    front = (root / "nbs/index.ipynb").resolve()
+    for f in map(Path.resolve, notebooks):
+        bad = [*lint_page(f, books[f], markdown)]
+        if f == front:
+            bad += lint_titles(front, markdown)
+        for complaint in bad:
+            yield f"{name(f)}: {complaint}"
 
 
 if __name__ == "__main__":

@@ -1,43 +1,73 @@
 """Write README.md from the front page, nbs/index.ipynb, with the outputs it stores.
 
-python tools/readme.py             write it
-python tools/readme.py --check     only say whether it is what the front page says
+The tables of the front page name pages and modules; writing brings those names up to date first.
+
+    python tools/readme.py             write it
+    python tools/readme.py --check     only say whether it is what the front page says
 """
 
+import json
 import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "docs"))
-from cells import NBS, ROOT, bare, directives, plumbing, read, relink, text
+from cells import NBS, ROOT, bare, directives, module, plumbing, read, relink, text, title
 
 PAGE, README = NBS / "index.ipynb", ROOT / "README.md"
 HEAD = "<!-- Written from nbs/index.ipynb by tools/readme.py: edit that, not this. -->"
+ROW = re.compile(r"^\| \[[^|]+\]\(([^)#|]+\.ipynb)\) \|(.+)\|$", re.M)
 
 
+# -- the tables of the front page -----------------------------------------------------------------
+def renamed(row):
+    """A row of a table that opens with a link to a page, with its title and, third, its module."""
+    file = NBS / row[1]
+    if not file.exists():
+        return row[0]
+    page = read(file)
+    cells = [f"[{title(page)[0]}]({row[1]})", *map(str.strip, row[2].split(" |"))]
+    if len(cells) == 3:
+        cells[2] = f"`mcsvm_lit.{module(page)}`" if module(page) else ""
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+
+
+def rename_pages():
+    """Give the pages that the front page lists the titles and modules that they have."""
+    nb = json.loads(PAGE.read_text(encoding="utf-8"))
+    for cell in nb["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = ROW.sub(renamed, text(cell["source"])).splitlines(True)
+    written = json.dumps(nb, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    PAGE.write_text(written, encoding="utf-8")
+
+
+# -- the README -----------------------------------------------------------------------------------
 def anchor(heading):
-    "The anchor GitHub gives to a heading, from the one JupyterLab gives it."
+    """The anchor GitHub gives to a heading, from the one JupyterLab gives it."""
     return re.sub(r"[^\w\-#]", "", heading.lower())
 
 
-def prose(src):
-    "Markdown whose links start at the root of the repository."
+def prose(source):
+    """Markdown whose links start at the root of the repository."""
     here = PAGE.relative_to(ROOT).as_posix()
 
-    def to(path, a):
-        return (
-            anchor(a) if path == here else path + a * (not path.endswith(".ipynb"))
-        )  # GitHub gives notebooks no anchors
+    def to(path, heading):
+        if path == here:
+            return anchor(heading)
+        # GitHub gives notebooks no anchors
+        return path if path.endswith(".ipynb") else path + heading
 
-    return relink(src, here, to).strip()
+    return relink(source, here, to).strip()
 
 
 def output(o):
-    "A stored output as Markdown."
+    """A stored output as Markdown."""
     data = o.get("data", {})
-    if any(k.startswith("image/") for k in data):
+    if any(kind.startswith("image/") for kind in data):
         raise SystemExit(
-            "nbs/index.ipynb shows a picture as an output: save it below figures/ and show that file in a Markdown cell"
+            "nbs/index.ipynb shows a picture as an output: "
+            "save it below figures/ and show that file in a Markdown cell"
         )
     if "text/markdown" in data:
         return prose(text(data["text/markdown"]))
@@ -45,31 +75,35 @@ def output(o):
 
 
 def code(cell):
-    src, d = cell["source"], directives(cell["source"])
-    if plumbing(src):
+    """The parts of the README that a code cell becomes."""
+    source, d = cell["source"], directives(cell["source"])
+    if plumbing(source):
         return
     if d.get("echo") != "false":
-        yield f"```python\n{bare(src)}\n```"
+        yield f"```python\n{bare(source)}\n```"
     if d.get("output") != "false":
         yield from map(output, cell["outputs"])
 
 
 def readme():
+    """The text of README.md."""
     parts = [HEAD]
-    for c in read(PAGE)["cells"]:
-        parts += (
-            [prose(c["source"])]
-            if c["cell_type"] == "markdown"
-            else code(c)
-            if c["cell_type"] == "code"
-            else []
-        )
+    for cell in read(PAGE)["cells"]:
+        if cell["cell_type"] == "markdown":
+            parts.append(prose(cell["source"]))
+        elif cell["cell_type"] == "code":
+            parts += code(cell)
     return "\n\n".join(parts) + "\n"
 
 
-if __name__ == "__main__":
-    new = readme()
+def main():
     if "--check" not in sys.argv:
-        README.write_text(new, encoding="utf-8")
-    elif not README.exists() or README.read_text(encoding="utf-8") != new:
-        sys.exit("README.md is not what nbs/index.ipynb says: run python tools/readme.py")
+        rename_pages()
+        README.write_text(readme(), encoding="utf-8")
+    elif not README.exists() or README.read_text(encoding="utf-8") != readme():
+        return "README.md is not what nbs/index.ipynb says: run python tools/readme.py"
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
