@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "own_and_rest",
     "simplex_threshold",
     "michelot",
     "fixed_point_threshold",
@@ -32,6 +33,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .compiled import kernel
+
+
+# %% ../../nbs/core/02_simplex.ipynb #be66cf8a
+def own_and_rest(
+    η,  # distributions, one per row (n,K)
+    y,  # class indices (n,)
+    c=1.0,  # weight of each row, or one for all
+):  # -> c (e_y - η) (n,K)
+    "The rows c (e_y - η), the entry of the own class computed from those of the others."
+    τ = -np.reshape(c, (-1, 1)) * η
+    rows = np.arange(len(y))
+    τ[rows, y] = 0.0
+    τ[rows, y] = -τ.sum(1)
+    return τ
 
 
 # %% ../../nbs/core/02_simplex.ipynb #756b5d0e
