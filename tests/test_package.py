@@ -1,4 +1,4 @@
-"The package as people install it: light to import, documented, and complete in a wheel."
+"""The package as people install it: light to import, documented, and complete in a wheel."""
 
 import importlib
 import inspect
@@ -17,14 +17,10 @@ from notebooks import ROOT
 
 import mcsvm_lit
 
-MODULES = [
-    "mcsvm_lit",
-    *sorted(
-        f"mcsvm_lit.{m.name}"
-        for m in pkgutil.iter_modules(mcsvm_lit.__path__)
-        if not m.name.startswith("_")
-    ),
-]
+FOUND = list(pkgutil.walk_packages(mcsvm_lit.__path__, "mcsvm_lit."))
+PACKAGES = ["mcsvm_lit", *(m.name for m in FOUND if m.ispkg)]
+MODULES = [m.name for m in FOUND if not m.ispkg and not m.name.rpartition(".")[2].startswith("_")]
+CHAPTERS = [p for p in PACKAGES if hasattr(importlib.import_module(p), "__all__")]
 RUN_TIME = {
     "numpy",
     "scipy",
@@ -42,46 +38,50 @@ VERSION = SETTINGS["DEFAULT"]["version"]
 
 
 def python(code, *args, **env):
-    "What a fresh interpreter prints, without the folder it is called from on its path."
+    """What a fresh interpreter prints, without the folder it is called from on its path."""
     env = {k: v for k, v in {**os.environ, **env}.items() if v is not None}
-    r = subprocess.run(
-        [sys.executable, "-I", "-c", code, *map(str, args)], env=env, capture_output=True, text=True
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, *map(str, args)], env=env, capture_output=True, text=True
     )
-    assert r.returncode == 0, r.stderr
-    return r.stdout
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def public(module):
-    "Name and object of everything that a module exports."
+    """Name and object of everything that a module exports."""
     m = importlib.import_module(module)
     return [(name, getattr(m, name)) for name in getattr(m, "__all__", ())]
 
 
-# -- importing ------------------------------------------------------------------------------------
+# -- importing -------------------------------------------------------------------------------------
 HEAVY = {"cvxpy", "ecos", "matplotlib", "numba", "llvmlite"}  # load on first use
 TOOLS = {"nbdev", "execnb", "fastcore", "IPython", "pytest"}  # never needed
+LOADED = 'import sys, {}; print(*{{m.split(".")[0] for m in sys.modules}})'
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", PACKAGES + MODULES)
 def test_import_is_light(module):
-    loaded = set(
-        python(f'import sys, {module}; print(*{{m.split(".")[0] for m in sys.modules}})').split()
-    )
+    loaded = set(python(LOADED.format(module)).split())
     assert "mcsvm_lit" in loaded
     assert not loaded & (HEAVY | TOOLS)
 
 
-@pytest.mark.parametrize("module", MODULES[1:])
+def test_there_are_modules():
+    assert {"mcsvm_lit.core", "mcsvm_lit.studies.exhibits"} <= set(PACKAGES)
+    assert {"mcsvm_lit.core.kernels", "mcsvm_lit.studies.exhibits.twin_ksvc"} <= set(MODULES)
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_modules_say_what_they_offer(module):
     m = importlib.import_module(module)
     assert m.__doc__ and m.__doc__.strip(), "a notebook opens with a sentence marked by >"
     assert len(set(m.__all__)) == len(m.__all__) and all(hasattr(m, name) for name in m.__all__)
 
 
-@pytest.mark.parametrize("module", MODULES[1:])
+@pytest.mark.parametrize("module", MODULES)
 def test_public_functions_and_classes_are_documented(module):
-    "Functions and classes have a docstring of their own, which says something without TeX."
-    if module.startswith("mcsvm_lit.exhibits_"):
+    """Functions and classes have a docstring of their own, which says something without TeX."""
+    if ".exhibits." in module:
         return  # the pages of exhibits are scripts in pieces
     for name, o in public(module):
         o = getattr(o, "py_func", o)
@@ -92,31 +92,62 @@ def test_public_functions_and_classes_are_documented(module):
         assert not re.search(r"\$|\\[a-z]{2,}", doc), f"TeX in the docstring of {module}.{name}"
 
 
-def test_top_level_offers_the_estimators():
-    "`from mcsvm_lit import X` works for every classifier but the baselines, and `dir` shows it, though importing the package loads none."
+# -- what the package and its chapters offer -------------------------------------------------------
+@pytest.mark.parametrize("package", CHAPTERS)
+def test_a_package_offers_classes_and_functions_of_its_modules(package):
+    """`from package import X` gives what a module exports under that name, and `dir` shows it."""
+    m = importlib.import_module(package)
+    exported = {
+        name: o for module in MODULES if module.startswith(package) for name, o in public(module)
+    }
+    assert len(set(m.__all__)) == len(m.__all__) and set(m.__all__) <= set(dir(m))
+    for name in m.__all__:
+        o = getattr(m, name)
+        assert callable(o) and not inspect.ismodule(o), f"{package}.{name} is {o!r}"
+        assert exported.get(name) is o, f"no module below {package} exports {name}"
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        m.no_such_thing  # noqa: B018
+
+
+@pytest.mark.parametrize("package", CHAPTERS)
+def test_no_offered_name_is_that_of_a_module(package):
+    """Importing a module would put it in the place of the name."""
+    m = importlib.import_module(package)
+    inside = {name for _, name, _ in pkgutil.iter_modules(m.__path__)}
+    assert not inside & set(m.__all__)
+
+
+def test_the_top_offers_what_the_chapters_offer():
+    chapters = [importlib.import_module(p) for p in CHAPTERS if p != "mcsvm_lit"]
+    assert len(chapters) >= 6
+    offered = [name for m in chapters for name in m.__all__]
+    assert sorted(offered) == sorted(mcsvm_lit.__all__)
+    assert {"CrammerSingerSVC", "twin_path", "TwinPath", "nu_path"} <= set(mcsvm_lit.__all__)
+
+
+def test_the_top_offers_every_classifier():
+    """But the baselines of the studies."""
     from sklearn.base import ClassifierMixin
 
     classifiers = {
-        name: o
-        for m in MODULES[1:]
-        if m != "mcsvm_lit.studies.baselines"
-        for name, o in public(m)
+        name
+        for module in MODULES
+        if not module.startswith("mcsvm_lit.studies.")
+        for name, o in public(module)
         if inspect.isclass(o) and issubclass(o, ClassifierMixin) and hasattr(o, "fit")
     }
-    assert set(classifiers) <= set(mcsvm_lit.__all__) <= set(dir(mcsvm_lit))
-    for name in mcsvm_lit.__all__:
-        assert getattr(mcsvm_lit, name) is classifiers.get(name, getattr(mcsvm_lit, name))
-    with pytest.raises(AttributeError, match="no_such_thing"):
-        mcsvm_lit.no_such_thing
-    assert not [
-        m
-        for m in python("import sys, mcsvm_lit; print(*sys.modules)").split()
-        if m.startswith("mcsvm_lit.")
-    ]
+    assert "CrammerSingerSVC" in classifiers and classifiers <= set(mcsvm_lit.__all__)
+
+
+def test_names_are_loaded_when_they_are_asked_for():
+    loaded = python("import sys, mcsvm_lit; print(*sys.modules)").split()
+    assert not [m for m in loaded if m.startswith("mcsvm_lit.")]
+    everything = "import sys; from mcsvm_lit import *; print(twin_path.__name__)"
+    assert python(everything).strip() == "twin_path"
 
 
 def test_one_version():
-    "Bump it in settings.ini, export, and install again: `make export` and `pip install -e .`"
+    """Bump it in settings.ini, then `make export` and `pip install -e .`."""
     assert mcsvm_lit.__version__ == VERSION
     assert version("mcsvm_lit") == VERSION
     for file, line in (
@@ -126,38 +157,26 @@ def test_one_version():
         assert re.search("^" + line, (ROOT / file).read_text(encoding="utf-8"), re.M), file
 
 
-# -- the wheel ------------------------------------------------------------------------------------
+# -- the wheel -------------------------------------------------------------------------------------
+LEFT_OUT = (".*", "build", "dist", "_build", "__pycache__", "*.egg-info")
+BUILD = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir"]
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    "The wheel that `pip wheel .` builds, without network, from a copy of the tree."
+    """The wheel that `pip wheel .` builds, without network, from a copy of the tree."""
     tree, dist = tmp_path_factory.mktemp("wheel") / "tree", tmp_path_factory.mktemp("dist")
-    shutil.copytree(
-        ROOT,
-        tree,
-        ignore=shutil.ignore_patterns(".*", "build", "dist", "_build", "__pycache__", "*.egg-info"),
-    )
-    cmd = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-        "--no-build-isolation",
-        "--wheel-dir",
-        dist,
-        tree,
-    ]
-    r = subprocess.run(cmd, capture_output=True, text=True)
-    assert r.returncode == 0, r.stdout + r.stderr
-    (whl,) = dist.glob("*.whl")
-    return whl
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    command = [sys.executable, "-m", "pip", "wheel", *BUILD, dist, tree]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = dist.glob("*.whl")
+    return found
 
 
 @pytest.fixture(scope="module")
 def unpacked(wheel, tmp_path_factory):
-    "A folder that holds what is in the wheel and nothing else."
+    """A folder that holds what is in the wheel and nothing else."""
     folder = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as z:
         z.extractall(folder)
@@ -167,39 +186,42 @@ def unpacked(wheel, tmp_path_factory):
 def test_wheel_holds_the_package_and_its_data(unpacked):
     package, info = unpacked / "mcsvm_lit", unpacked / f"mcsvm_lit-{VERSION}.dist-info"
     assert {p.name for p in unpacked.iterdir()} == {package.name, info.name}
-    files = {f.relative_to(package).as_posix() for f in package.rglob("*") if f.is_file()}
     tree = ROOT / "mcsvm_lit"
-    assert files == {
-        f.relative_to(tree).as_posix()
-        for f in [*tree.glob("*.py"), *(tree / "data").iterdir()]
-        if f.is_file()
-    }
-    assert any(f.startswith("data/") for f in files) and (info / "licenses/LICENSE").exists()
+    expected = [*tree.rglob("*.py"), *(tree / "studies/data").iterdir()]
+    files = {f.relative_to(package).as_posix() for f in package.rglob("*") if f.is_file()}
+    assert files == {f.relative_to(tree).as_posix() for f in expected}
+    assert any(f.startswith("studies/data/") for f in files)
+    assert (info / "licenses/LICENSE").exists()
 
 
 def test_wheel_asks_for_run_time_packages_only(unpacked):
     meta = Distribution.at(unpacked / f"mcsvm_lit-{VERSION}.dist-info")
-    names = {re.match(r"[\w.-]+", r)[0]: r for r in meta.requires}
+    asked = {re.match(r"[\w.-]+", r)[0]: r for r in meta.requires}
     assert meta.version == VERSION and meta.metadata["License-Expression"] == "Apache-2.0"
-    assert {n for n, r in names.items() if "extra" not in r} == RUN_TIME
-    assert {"nbdev", "jupyterlab", "pytest"} <= {
-        n for n, r in names.items() if 'extra == "dev"' in r
-    }
+    assert {name for name, r in asked.items() if "extra" not in r} == RUN_TIME
+    development = {name for name, r in asked.items() if 'extra == "dev"' in r}
+    assert {"nbdev", "jupyterlab", "pytest"} <= development
 
 
 ALONE = """
-import sys; from importlib import import_module; from pathlib import Path
-site = Path(sys.argv[1]).resolve(); sys.path.insert(0, str(site))
-import mcsvm_lit
-for m in sys.argv[2:]: assert Path(import_module(m).__file__).resolve().is_relative_to(site), m
+import sys
+from importlib import import_module
+from pathlib import Path
+
+site = Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(site))
+for m in sys.argv[2:]:
+    assert Path(import_module(m).__file__).resolve().is_relative_to(site), m
 from mcsvm_lit.studies.datasets import load, names
+
 for name in names(local=True):
-    b = load(name); assert len(b.data) == len(b.target) > 0
+    b = load(name)
+    assert len(b.data) == len(b.target) > 0
     print(name)
 """
 
 
 def test_wheel_works_alone(unpacked):
-    "Every module comes from the wheel, and so do the small data sets: no other folder, no network."
-    sets = python(ALONE, unpacked, *MODULES, MCSVM_LIT_DATA=None).split()
-    assert {"iris", "wine", "glass", "new_thyroid", "vowel_deterding"} <= set(sets)
+    """Every module comes from the wheel, and so do the small data sets: nothing else is there."""
+    printed = python(ALONE, unpacked, *PACKAGES, *MODULES, MCSVM_LIT_DATA=None).split()
+    assert {"iris", "wine", "glass", "new_thyroid", "vowel_deterding"} <= set(printed)

@@ -1,0 +1,85 @@
+"""The house: who may import whom, and what every chapter gives to `core.solving`.
+
+A chapter imports `core` and nothing else of the package, so that it can be read, changed or removed
+alone. `studies` stands above all chapters and nobody imports it. `scale` stands above the chapters.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import mcsvm_lit
+
+PACKAGE = Path(mcsvm_lit.__file__).parent
+CHAPTERS = {"crammer_singer", "kernel_logistic", "twin_margin", "twin_ksvc", "probability"}
+# What the modules of a folder may import, beside their own folder.
+MAY_IMPORT = {
+    "core": set(),
+    **dict.fromkeys(CHAPTERS, {"core"}),
+    "scale": {"core", *CHAPTERS},
+    "studies": {"core", "scale", *CHAPTERS},
+}
+
+
+def imported(source, folder):
+    """The modules of the package that a module text imports, wherever in it, as lists of parts.
+
+    `folder` holds the parts of the folder in which the module stands, without `mcsvm_lit`.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            paths = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = ["mcsvm_lit", *folder]
+            start = above[: len(above) - node.level + 1] if node.level else []
+            start += node.module.split(".") if node.module else []
+            paths = [[*start, alias.name] for alias in node.names]
+        else:
+            continue
+        yield from (path[1:] for path in paths if path[0] == "mcsvm_lit" and len(path) > 1)
+
+
+def home(path):
+    """The folder that an import leads to; of a name that the package offers, that of its module."""
+    homes = {
+        name: module.split(".")[0] for module, names in mcsvm_lit._HOMES.items() for name in names
+    }
+    return homes.get(path[0], path[0])
+
+
+def wrong_arrows(source, folder):
+    """The folders that a module text imports and may not."""
+    allowed = {folder[0], *MAY_IMPORT[folder[0]], "offer"}  # `offer` serves the `__init__.py` files
+    return {home(path) for path in imported(source, folder)} - allowed
+
+
+MODULES = sorted(f for f in PACKAGE.rglob("*.py") if f.parent != PACKAGE)
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda f: f.relative_to(PACKAGE).as_posix())
+def test_arrows_point_down(file):
+    folder = file.relative_to(PACKAGE).parts[:-1]
+    assert not wrong_arrows(file.read_text(encoding="utf-8"), folder)
+
+
+def test_every_folder_has_its_place():
+    folders = {f.name for f in PACKAGE.iterdir() if (f / "__init__.py").exists()}
+    assert folders == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize(
+    "folder, source, wrong",
+    [
+        ("core", "from ..twin_ksvc.problem import twin_dual", {"twin_ksvc"}),
+        ("probability", "from ..twin_margin import problem", {"twin_margin"}),
+        ("probability", "from .. import twin_margin", {"twin_margin"}),
+        ("twin_ksvc", "import mcsvm_lit.crammer_singer.problem", {"crammer_singer"}),
+        ("twin_ksvc", "from mcsvm_lit import CrammerSingerSVC", {"crammer_singer"}),
+        ("twin_ksvc", "def plot():\n    from ..studies.figures import axes", {"studies"}),
+        ("studies.exhibits", "from ...scale import dask\nfrom ..figures import axes", set()),
+        ("twin_ksvc", "from ..core.kernels import Kernel\nfrom .problem import twin_dual", set()),
+    ],
+)
+def test_an_arrow_that_points_the_wrong_way_is_seen(folder, source, wrong):
+    assert wrong_arrows(source, folder.split(".")) == wrong
