@@ -5,11 +5,14 @@ alone. `studies` stands above all chapters and nobody imports it. `scale` stands
 """
 
 import ast
+import inspect
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import mcsvm_lit
+from mcsvm_lit.core.solving import Problem, Strategy
 
 PACKAGE = Path(mcsvm_lit.__file__).parent
 CHAPTERS = {"crammer_singer", "kernel_logistic", "twin_margin", "twin_ksvc", "probability"}
@@ -50,7 +53,7 @@ def home(path):
 
 def wrong_arrows(source, folder):
     """The folders that a module text imports and may not."""
-    allowed = {folder[0], *MAY_IMPORT[folder[0]], "offer"}  # `offer` serves the `__init__.py` files
+    allowed = {folder[0], *MAY_IMPORT[folder[0]], "offer", "__version__"}
     return {home(path) for path in imported(source, folder)} - allowed
 
 
@@ -83,3 +86,73 @@ def test_every_folder_has_its_place():
 )
 def test_an_arrow_that_points_the_wrong_way_is_seen(folder, source, wrong):
     assert wrong_arrows(source, folder.split(".")) == wrong
+
+
+# -- problems and strategies -----------------------------------------------------------------------
+def classes(chapter, *methods):
+    """The classes that the modules of a chapter define and that have all these methods."""
+    for file in sorted((PACKAGE / chapter).glob("*.py")):
+        if file.stem.startswith("_"):
+            continue
+        module = import_module(f"mcsvm_lit.{chapter}.{file.stem}")
+        for cls in vars(module).values():
+            own = inspect.isclass(cls) and cls.__module__ == module.__name__
+            if own and all(callable(getattr(cls, m, None)) for m in methods):
+                yield cls
+
+
+def breaches(cls, protocol):
+    """What a class lacks of a protocol: attributes, methods, and the parameters of methods."""
+    for attribute in getattr(protocol, "__annotations__", {}):
+        if not isinstance(getattr(cls, attribute, None), str):
+            yield f"{cls.__name__} has no {attribute}"
+    for name, method in inspect.getmembers(protocol, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        if not inspect.isfunction(getattr(cls, name, None)):
+            yield f"{cls.__name__} has no method {name}"
+            continue
+        promised = inspect.signature(method).parameters.values()
+        given = list(inspect.signature(getattr(cls, name)).parameters.values())
+        further = given[len(promised) :]
+        if any(p.default is p.empty for p in further) or not all(
+            p.name == q.name and (p.default is p.empty) == (q.default is q.empty)
+            for p, q in zip(promised, given, strict=False)
+        ):
+            yield f"{cls.__name__}.{name}{inspect.signature(getattr(cls, name))}"
+        elif len(given) < len(promised):
+            yield f"{cls.__name__}.{name} takes too few arguments"
+
+
+@pytest.mark.parametrize("chapter", sorted(CHAPTERS))
+def test_every_problem_is_one_for_solve(chapter):
+    found = list(classes(chapter, "certify", "refresh"))
+    assert found, "a chapter declares its problem to core.solving"
+    assert not [b for cls in found for b in breaches(cls, Problem)]
+
+
+@pytest.mark.parametrize("chapter", sorted(CHAPTERS))
+def test_every_strategy_is_one_for_solve(chapter):
+    found = list(classes(chapter, "suits", "run"))
+    assert found, "a chapter has a strategy for its problem"
+    assert not [b for cls in found for b in breaches(cls, Strategy)]
+
+
+def test_a_breach_of_a_protocol_is_seen():
+    class Half:
+        def start(self, before):
+            pass
+
+        def refresh(self, state, scores):
+            pass
+
+        def certify(self, state, n_iter=0):
+            pass
+
+    assert list(breaches(Half, Problem)) == [
+        "Half.certify takes too few arguments",
+        "Half.refresh(self, state, scores)",
+        "Half.start(self, before)",
+    ]
+    assert "Half has no name" in list(breaches(Half, Strategy))
+    assert "Half has no method run" in list(breaches(Half, Strategy))
