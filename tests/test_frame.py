@@ -504,7 +504,7 @@ def test_pages_in_shape():
         ("in C:\\Users\\ada", "a path or an address: C:"),
     ],
 )
-def test_outputs_that_belong_to_one_machine(output, why):
+def test_outputs_that_belong_to_one_computer(output, why):
     cell = shown(output) if "output_type" not in output else dict(outputs=[output])
     assert why in "\n".join(lint.lint_outputs([cell]))
 

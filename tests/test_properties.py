@@ -1,4 +1,7 @@
-"What must hold for any input: hypothesis looks for one that breaks it, always among the same examples."
+"""What must hold for any input.
+
+Hypothesis looks for one that breaks it, always among the same examples.
+"""
 
 import numpy as np
 from hypothesis import assume, given, settings
@@ -34,7 +37,7 @@ points, totals = matrices(few, few, 1e3), st.sampled_from([1e-3, 1.0, 7.0])
 
 
 def level(D, s):
-    "θ as the largest of (sum of the k highest - s)/k over all k: one sort, and no search for k."
+    """θ as the largest of (sum of the k highest - s)/k over all k: one sort, no search for k."""
     return ((np.cumsum(-np.sort(-D, axis=1), axis=1) - s) / np.arange(1, D.shape[1] + 1)).max(
         1, keepdims=True
     )
@@ -59,7 +62,7 @@ def test_compiled_projection_of_a_row_is_the_same(D, s):
 
 @given(points, totals)
 def test_no_other_point_is_nearer(D, s):
-    "(D - η)·(z - η) <= 0 for every corner z, and so for every z of the simplex."
+    """(D - η)·(z - η) <= 0 for every corner z, and so for every z of the simplex."""
     η = project_simplex(D, s)
     corners = s * np.eye(D.shape[1])
     assert (
@@ -95,7 +98,7 @@ def test_projections_come_no_further_apart(both, s):
     totals,
 )
 def test_crammer_singer_set(both, c):
-    "τ is below c·e_y, sums to zero, and no corner c(e_y - e_r) of the set shows a nearer point."
+    """τ is below c·e_y and sums to zero; no corner c(e_y - e_r) of the set shows a nearer point."""
     V, y = both
     n, K = V.shape
     τ = project_cs(V, y, c)
@@ -109,7 +112,7 @@ def test_crammer_singer_set(both, c):
 # -- quadratic programs in a box ------------------------------------------------------------------
 @st.composite
 def programs(draw):
-    "Q of any rank, a box of which sides may be zero, a feasible point, and perhaps an equality through it."
+    """Q of any rank, a box some of whose sides may be zero, a point in it, perhaps an equality."""
     n = draw(few)
     B = draw(matrices(st.just(n), few, 3.0))
     q = draw(arrays(float, n, elements=numbers(10.0)))
@@ -126,7 +129,10 @@ def test_boxqp_is_feasible_and_certified(program):
     s = boxqp(Q, q, lo, hi, a, b, tol=1e-9)
     c = s.certificate
     size = np.abs(Q).max() + np.abs(q).max() + 1
-    value = lambda x: x @ Q @ x / 2 + q @ x
+
+    def value(x):
+        return x @ Q @ x / 2 + q @ x
+
     assert (lo <= s.x).all() and (s.x <= hi).all()
     if a is not None:
         assert abs(a @ s.x - b) <= 1e-12 * (1 + np.abs(a) @ np.abs(s.x))
@@ -154,10 +160,10 @@ def test_boxqp_forgets_where_it_started(program):
     assert_allclose(here.certificate.primal, there.certificate.primal, rtol=1e-8, atol=1e-8 * size)
 
 
-# -- Crammer and Singer's machine -----------------------------------------------------------------
+# -- Crammer and Singer's classifier --------------------------------------------------------------
 @st.composite
 def data(draw, most=12):
-    "Few different rows, zero among them, so that duplicates with equal and with different labels are the rule."
+    """Few different rows, zero among them: copies with equal and with different labels abound."""
     K, d, n = draw(st.integers(2, 4)), draw(st.integers(1, 3)), draw(st.integers(2, most))
     X = draw(arrays(float, (n, d), elements=st.sampled_from([-1.0, 0.0, 0.0, 0.5, 1.0])))
     y = draw(arrays(int, n, elements=st.integers(0, K - 1)))
@@ -168,7 +174,7 @@ def data(draw, most=12):
     return X, y, c, K
 
 
-machines = st.sampled_from(
+kernels_of_fits = st.sampled_from(
     [
         Kernel("linear"),
         Kernel("linear", shift=1.0),
@@ -178,8 +184,8 @@ machines = st.sampled_from(
 )
 
 
-@given(data(), machines, st.sampled_from([1e-2, 1e-6]))
-def test_machine_is_certified(made, kernel, tol):
+@given(data(), kernels_of_fits, st.sampled_from([1e-2, 1e-6]))
+def test_a_fit_is_certified(made, kernel, tol):
     X, y, c, K = made
     k = kernel.fit(X)
     s = solve_kernel(k, X, y, c, K, tol=tol)
@@ -187,7 +193,7 @@ def test_machine_is_certified(made, kernel, tol):
     assert (s.η >= 0).all()
     assert_allclose(s.η.sum(1), 1, rtol=1e-12)
     F = k(X) @ (c[:, None] * (one_hot(y, K) - s.η))
-    P, D = cs_values(F, s.η, y, c)  # anew, from η alone
+    P, D = cs_values(F, s.η, y, c)  # recomputed, from η alone
     assert_allclose(s.F, F, rtol=1e-9, atol=1e-9)
     assert_allclose([cert.primal, cert.dual], [P, D], rtol=1e-9, atol=1e-12)
     assert cs_gaps(F - one_hot(y, K), s.η, c).min() >= 0 and P >= D - 1e-12 * P
@@ -195,9 +201,9 @@ def test_machine_is_certified(made, kernel, tol):
 
 
 @settings(max_examples=40)
-@given(data(), machines)
-def test_machine_does_not_see_the_order_or_how_weights_are_split(made, kernel):
-    "Each example twice, at a third and two thirds of its weight, the whole backwards: the same machine."
+@given(data(), kernels_of_fits)
+def test_the_order_and_the_split_of_weights_do_not_matter(made, kernel):
+    """Each example twice, at 1/3 and 2/3 of its weight, in reverse order: the same classifier."""
     X, y, c, K = made
     k = kernel.fit(X)
     twice = np.repeat(np.arange(len(y)), 2)[::-1]
@@ -208,13 +214,16 @@ def test_machine_does_not_see_the_order_or_how_weights_are_split(made, kernel):
     radius = (
         4 * np.sqrt(1e-9 * one.certificate.primal * k.diag(X).max(initial=0)) + 1e-9
     )  # twice that of the certificate, see (10.10)
-    apart = lambda F: F - F[:, :1]
+
+    def apart(F):
+        return F - F[:, :1]
+
     assert_allclose(apart(one.F), apart(two.F[::-1][::2]), rtol=0, atol=radius)
 
 
 @settings(max_examples=10)
 @given(data(8), st.sampled_from([Kernel("linear"), Kernel("rbf", gamma=0.7)]))
-def test_machine_is_the_one_that_a_cone_solver_finds(made, kernel):
+def test_a_fit_is_what_a_cone_solver_finds(made, kernel):
     X, y, c, K = made
     y[0], c = K - 1, np.clip(c, 0.1, 3.0)
     k = kernel.fit(X)
@@ -242,7 +251,7 @@ kernels = st.sampled_from(
 @settings(max_examples=60)
 @given(st.integers(2, 30), kernels, st.booleans(), st.sampled_from([0.1, 0.4, 1.0]), st.data())
 def test_rows_are_those_of_the_full_matrix(n, kernel, sparse, share, ask):
-    "Whatever is asked for, in whatever order, with room for one row, some or all."
+    """Whatever is asked for, in whatever order, with room for one row, some or all."""
     X = ask.draw(
         arrays(float, (n, n if kernel.name == "precomputed" else 3), elements=numbers(3.0))
     )

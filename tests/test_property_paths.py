@@ -1,4 +1,7 @@
-"The paths and the dual solvers of the later chapters on inputs made to be nasty: ties, copies, lattices, equal rows in unlike classes."
+"""Paths and dual solvers of the later chapters on inputs made to be nasty.
+
+Ties, copies, lattices, equal rows in different classes.
+"""
 
 import numpy as np
 from hypothesis import given, settings
@@ -24,7 +27,7 @@ def rows(most, d):
     return st.integers(1, most).flatmap(lambda n: arrays(float, (n, d), elements=coordinates))
 
 
-# -- the λ-path of the twin machine ---------------------------------------------------------------
+# -- the λ-path of twin planes ---------------------------------------------------------------------
 triples = st.integers(1, 3).flatmap(lambda d: st.tuples(rows(6, d), rows(8, d), rows(8, d)))
 
 
@@ -84,7 +87,10 @@ def test_kernel_logistic_regression_reaches_its_gap(X, bits, log_C, intercept):
 def test_the_best_intercept_balances(F):
     s, c = np.where(np.arange(len(F)) % 2, 1.0, -1.0), np.ones(len(F))
     b = best_intercept(F, s, c)
-    loss = lambda b: np.logaddexp(0, -s * (F + b)).sum()
+
+    def loss(b):
+        return np.logaddexp(0, -s * (F + b)).sum()
+
     δ = 1e-6 * (1 + abs(b))
     assert loss(b) <= min(loss(b - δ), loss(b + δ)) * (1 + 1e-12) + 1e-12
 

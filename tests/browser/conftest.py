@@ -1,4 +1,7 @@
-"""A real Chromium for the tests of this folder. They are collected only when asked for: `pytest -m browser tests/browser`."""
+"""A real Chromium for the tests of this folder.
+
+They are collected only when asked for: `pytest -m browser tests/browser`.
+"""
 
 import os
 import shutil
@@ -21,7 +24,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def executable(pw):
-    "A Chromium of this machine, or the one Playwright has downloaded, or None."
+    """A Chromium of this machine, or the one Playwright has downloaded, or None."""
     found = [
         os.environ.get("CHROMIUM"),
         *map(shutil.which, ("chromium", "chromium-browser", "google-chrome")),
@@ -38,16 +41,14 @@ def chromium():
     with api.sync_playwright() as pw:
         exe = executable(pw)
         if exe is None:
-            pytest.skip(
-                'no Chromium here: install it with "apt install chromium" or "playwright install chromium"'
-            )
+            pytest.skip("no Chromium here: apt install chromium, or playwright install chromium")
         browser = pw.chromium.launch(executable_path=exe, args=FLAGS)
         yield browser
         browser.close()
 
 
 class Watch:
-    "What a page asks of other hosts, and what it complains about."
+    """What a page asks of other hosts, and what it complains about."""
 
     def __init__(self, page, own):
         self.outside, self.errors = [], []

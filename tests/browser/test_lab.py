@@ -1,5 +1,8 @@
-"""Every notebook in a real JupyterLab: all cells run, every slider moves, mathematics is set, nothing leaves the machine.
-The server works on a copy of the repository, so a run changes nothing in it."""
+"""Every notebook in a real JupyterLab.
+
+All cells run, every slider moves, mathematics is set, and no other host is asked for anything. The
+server works on a copy of the repository, so a run changes nothing in it.
+"""
 
 import json
 import os
@@ -34,7 +37,7 @@ SETTINGS = {
 
 
 def copied(folder):
-    "What notebooks read and write, in a folder of its own."
+    """What notebooks read and write, in a folder of its own."""
     for d in ("nbs", "figures", "mcsvm_lit"):
         if (ROOT / d).exists():
             shutil.copytree(
@@ -54,7 +57,7 @@ def free_port():
 
 
 def environment(tmp, root):
-    "Settings, data and history of this server's own; `python` is this one."
+    """Settings, data and history of this server's own; `python` is this one."""
     for name, settings in SETTINGS.items():
         f = tmp / f"settings/@jupyterlab/{name}.jupyterlab-settings"
         f.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +80,7 @@ def environment(tmp, root):
 
 @pytest.fixture(scope="session")
 def lab(chromium, tmp_path_factory):  # no browser, no server
-    "The address of a JupyterLab on a free port of this machine."
+    """The address of a JupyterLab on a free port of this machine."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     tmp = tmp_path_factory.mktemp("lab")
     root = copied(tmp_path_factory.mktemp("repository"))
@@ -126,29 +129,48 @@ def lab(chromium, tmp_path_factory):  # no browser, no server
             server.kill()
 
 
-OPEN = "window.jupyterapp?.shell?.currentWidget?.sessionContext && window.jupyterapp.shell.currentWidget.context.isReady"
-RUN = """async () => {
-  const {commands, shell} = window.jupyterapp, panel = shell.currentWidget, session = panel.sessionContext;
-  await panel.revealed; await session.ready; await session.session.kernel.info;      // before that, "run all" would wait for ever
-  await commands.execute('notebook:run-all-cells');
-  const outputs = c => [...Array(c.outputs.length).keys()].map(i => c.outputs.get(i).toJSON());
-  return [...panel.content.model.cells].flatMap((c, i) => c.type !== 'code' || !c.sharedModel.source.trim() ? [] :
-    [...(c.executionCount === null ? [`cell ${i} did not run`] : []),
-     ...outputs(c).filter(o => o.output_type === 'error').map(o => `cell ${i}: ${o.ename}: ${o.evalue}`)]);
+OPEN = """() => {
+  const panel = window.jupyterapp?.shell?.currentWidget;
+  return panel?.sessionContext && panel.context.isReady;
 }"""
-SHUT = "async () => { const p = window.jupyterapp.shell.currentWidget; await p.sessionContext.shutdown(); }"
+# Before the kernel has said who it is, "run all" would wait for ever.
+RUN = """async () => {
+  const {commands, shell} = window.jupyterapp;
+  const panel = shell.currentWidget, session = panel.sessionContext;
+  await panel.revealed;
+  await session.ready;
+  await session.session.kernel.info;
+  await commands.execute('notebook:run-all-cells');
+  const bad = [];
+  [...panel.content.model.cells].forEach((c, i) => {
+    if (c.type !== 'code' || !c.sharedModel.source.trim()) return;
+    if (c.executionCount === null) bad.push(`cell ${i} did not run`);
+    for (let k = 0; k < c.outputs.length; k++) {
+      const o = c.outputs.get(k).toJSON();
+      if (o.output_type === 'error') bad.push(`cell ${i}: ${o.ename}: ${o.evalue}`);
+    }
+  });
+  return bad;
+}"""
+SHUT = """async () => {
+  await window.jupyterapp.shell.currentWidget.sessionContext.shutdown();
+}"""
 # TeX in red, or dollars that are still there once everything is set.
 BAD_TEX = """() => {
-  const red = [...document.querySelectorAll('mjx-merror, [data-mjx-error], mjx-mtext[style*="red"]')]
+  const errors = 'mjx-merror, [data-mjx-error], mjx-mtext[style*="red"]';
+  const red = [...document.querySelectorAll(errors)]
     .map(e => e.getAttribute('data-mjx-error') || e.textContent);
-  const raw = [...document.querySelectorAll('.jp-MarkdownCell .jp-RenderedMarkdown :is(p, li, td, th, h1, h2, h3, h4)')].filter(e => {
-    const c = e.cloneNode(true); c.querySelectorAll('code, pre, mjx-container').forEach(x => x.remove());
-    return /\\$|\\\\begin\\{/.test(c.textContent) });
+  const texts = '.jp-MarkdownCell .jp-RenderedMarkdown :is(p, li, td, th, h1, h2, h3, h4)';
+  const raw = [...document.querySelectorAll(texts)].filter(e => {
+    const c = e.cloneNode(true);
+    c.querySelectorAll('code, pre, mjx-container').forEach(x => x.remove());
+    return /\\$|\\\\begin\\{/.test(c.textContent);
+  });
   return red.concat(raw.map(e => e.textContent.slice(0, 80))) }"""
 
 
 def moved(page):
-    "Move each slider two steps to the right; what is wrong with those that stay."
+    """Move each slider two steps to the right; what is wrong with those that stay."""
     bad = []
     for i in range(page.locator(".widget-slider").count()):
         slider = page.locator(".widget-slider").nth(i)

@@ -1,4 +1,7 @@
-"""The built site in a browser, page by page, opened as files: mathematics, pictures, widths, colours, search, paper."""
+"""The built site in a browser, page by page, opened as files.
+
+Mathematics, pictures, widths, colours, search, paper.
+"""
 
 import subprocess
 import sys
@@ -31,44 +34,62 @@ def page(chromium):
 
 
 def visit(page, file, query=""):
-    "Open a page and wait until its mathematics is set."
+    """Open a page and wait until its mathematics is set."""
     page.goto(file.as_uri() + query)
     page.evaluate(
-        "async () => { if (window.MathJax) await MathJax.startup.promise; await document.fonts.ready }"
+        """async () => {
+          if (window.MathJax) await MathJax.startup.promise;
+          await document.fonts.ready;
+        }"""
     )
 
 
 # What MathJax did not take: left as text, or set in red.
-BAD_TEX = """() => [...document.querySelectorAll('.math')].filter(e => !e.querySelector('mjx-container')).map(e => e.textContent)
-  .concat([...document.querySelectorAll('[data-mjx-error], [fill="red"], [mathcolor="red"]')]
-    .map(e => e.getAttribute('data-mjx-error') || e.textContent))"""
-BAD_PICTURES = "() => [...document.images].filter(i => !i.complete || !i.naturalWidth || !i.alt).map(i => i.src)"
+BAD_TEX = """() => {
+  const left = [...document.querySelectorAll('.math')]
+    .filter(e => !e.querySelector('mjx-container')).map(e => e.textContent);
+  const red = [...document.querySelectorAll('[data-mjx-error], [fill="red"], [mathcolor="red"]')]
+    .map(e => e.getAttribute('data-mjx-error') || e.textContent);
+  return left.concat(red);
+}"""
+BAD_PICTURES = """() =>
+  [...document.images].filter(i => !i.complete || !i.naturalWidth || !i.alt).map(i => i.src)
+"""
 # What sticks out of the column of text, unless a box around it scrolls.
 TOO_WIDE = """() => {
   const scrolls = e => { for (; e && e.tagName !== 'ARTICLE'; e = e.parentElement)
     if (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX)) return true;
     return false };
   const out = [...document.querySelectorAll('article *')]
-    .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 && getComputedStyle(e).position !== 'absolute' && !scrolls(e))
+    .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1)
+    .filter(e => getComputedStyle(e).position !== 'absolute' && !scrolls(e))
     .map(e => e.tagName + ' ' + e.textContent.slice(0, 60));
   return document.body.scrollWidth > innerWidth ? ['the page itself', ...out] : out }"""
 # Contrast of the letters against what is behind them, as WCAG counts it.
 FAINT = """() => {
-  const rgb = c => c.match(/[\\d.]+/g).map(Number), linear = v => v <= .04045 ? v/12.92 : ((v + .055)/1.055)**2.4;
+  const rgb = c => c.match(/[\\d.]+/g).map(Number);
+  const linear = v => v <= .04045 ? v/12.92 : ((v + .055)/1.055)**2.4;
   const lum = c => [.2126, .7152, .0722].reduce((s, w, i) => s + w*linear(c[i]/255), 0);
   const behind = e => {
-    for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > .5) return c }
+    for (; e; e = e.parentElement) {
+      const c = rgb(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] > .5) return c;
+    }
     return [255, 255, 255] };
   const seen = {};
-  for (const e of document.querySelectorAll('article :is(p, li, td, th, h1, h2, h3, summary, a, code, pre span, dt, figcaption)')) {
+  const texts = 'p, li, td, th, h1, h2, h3, summary, a, code, pre span, dt, figcaption';
+  for (const e of document.querySelectorAll(`article :is(${texts})`)) {
     if (!e.textContent.trim() || !e.checkVisibility()) continue;
-    const a = lum(rgb(getComputedStyle(e).color)), b = lum(behind(e)), c = (Math.max(a, b)+.05)/(Math.min(a, b)+.05);
-    if (c < 4.4) seen[e.tagName + '.' + e.className + ' ' + c.toFixed(1)] = e.textContent.slice(0, 40) }
+    const a = lum(rgb(getComputedStyle(e).color)), b = lum(behind(e));
+    const c = (Math.max(a, b) + .05)/(Math.min(a, b) + .05);
+    const where = e.tagName + '.' + e.className + ' ' + c.toFixed(1);
+    if (c < 4.4) seen[where] = e.textContent.slice(0, 40);
+  }
   return Object.entries(seen).map(x => x.join(': ')) }"""
 
 
 def test_every_page(pages, page, watch):
-    "Mathematics, pictures, console, other hosts, and nothing sticks out at the width of a desk or of a phone."
+    """Mathematics, pictures, console, hosts, and nothing sticks out on a desk or on a phone."""
     seen, bad = watch(page, ""), []
     for f in pages:
         visit(page, f)
@@ -88,14 +109,17 @@ def test_every_page(pages, page, watch):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_letters_can_be_read(pages, page, scheme):
-    "In the light and in the dark; and the two differ."
+    """In the light and in the dark; and the two differ."""
     page.emulate_media(color_scheme=scheme)
     bad = []
     for f in pages:
         visit(page, f)
         bad += [f"{f.relative_to(SITE)}, {scheme}: {x}" for x in page.evaluate(FAINT)]
         paper = page.evaluate(
-            "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number))"
+            """() => {
+              const paper = getComputedStyle(document.body).backgroundColor;
+              return Math.max(...paper.match(/\\d+/g).slice(0, 3).map(Number));
+            }"""
         )
         assert paper > 200 if scheme == "light" else paper < 60
     assert not bad, "\n".join(bad)
@@ -133,7 +157,7 @@ def test_search_says_nothing_on_the_console(page, site, watch):
 
 
 def test_on_paper(pages, page):
-    "No sidebars, and every proof unfolded."
+    """No sidebars, and every proof unfolded."""
     for f in pages:
         visit(page, f)
         if page.query_selector(".statement + details"):
@@ -150,28 +174,28 @@ def test_on_paper(pages, page):
 
 
 def test_a_walk_without_a_dead_end(page, site):
-    "From the front page to a proof, to the code it serves, to the cell that defines it, to the experiment, and back."
+    """From the front page to a proof, its code, the cell with the code, an experiment and back."""
     visit(page, site / "index.html")
-    page.locator('article a[href="10_cs_problem.html"]').first.click()
-    page.wait_for_url("**/10_cs_problem.html")
+    page.locator('article a[href="crammer_singer/10_problem.html"]').first.click()
+    page.wait_for_url("**/crammer_singer/10_problem.html")
     proof = page.locator(".statement + details").first
     proof.locator("summary").click()
     assert proof.locator("p").first.is_visible()
-    page.locator('article a[href^="api/cs_problem.html#"]').first.click()
-    page.wait_for_url("**/api/cs_problem.html#*")
+    page.locator('article a[href^="../api/crammer_singer.problem.html#"]').first.click()
+    page.wait_for_url("**/api/crammer_singer.problem.html#*")
     page.locator("article a", has_text="source").first.click()
-    page.wait_for_url("**/10_cs_problem.html#*")
-    page.locator('article a[href^="experiments/"]').first.click()
-    page.wait_for_url("**/experiments/10_*.html")
+    page.wait_for_url("**/crammer_singer/10_problem.html#*")
+    page.locator('article a[href="19_experiments.html"]').first.click()
+    page.wait_for_url("**/crammer_singer/19_experiments.html")
     assert page.locator("article table").count() and page.locator("article img").count()
-    page.locator('article a[href="../10_cs_problem.html"]').first.click()
-    page.wait_for_url("**/10_cs_problem.html")
+    page.locator('article a[href="10_problem.html"]').first.click()
+    page.wait_for_url("**/crammer_singer/10_problem.html")
     page.locator(".sidebar-brand").click()
     page.wait_for_url("**/index.html")
 
 
 def test_on_a_phone(page, site):
-    "The menu opens, and leads on."
+    """The menu opens, and leads on."""
     page.set_viewport_size(dict(width=400, height=800))
     visit(page, site / "index.html")
     entry = page.locator(".sidebar-tree a", has_text="CrammerSingerSVC").first
@@ -179,11 +203,11 @@ def test_on_a_phone(page, site):
     page.locator(".mobile-header .nav-overlay-icon").click()
     page.wait_for_timeout(500)
     entry.click()
-    page.wait_for_url("**/14_crammer_singer.html")
+    page.wait_for_url("**/crammer_singer/14_classifier.html")
 
 
 def test_a_lost_page(page, site):
-    "What stands where nothing stands leads back."
+    """What stands where nothing stands leads back."""
     visit(page, site / "404.html")
     page.locator("article a").first.click()
     page.wait_for_url("**/index.html")
