@@ -6,22 +6,22 @@ import resource
 import statistics
 import time
 import warnings
-from collections import namedtuple
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 README = Path(__file__).with_name("README.md")
-SLOW, SHORT = (
-    4.0,
-    0.1,
-)  # seconds: what takes longer is run once; what takes less, until it has taken that
+SLOW = 4.0  # seconds: what takes longer is run once
+SHORT = 0.1  # seconds: what takes less is repeated until it has taken that
+REPETITIONS = 1000  # the most repetitions of a short run
+UNTOUCHED = 2**26  # numbers, half a gigabyte, that are written before each run
 BENCHMARKS = {}  # name -> function(repeat) that yields rows, dictionaries with the same keys
 
 
 def benchmark(title):
-    "Register a generator of rows under its name; its docstring stands above the table."
+    """Register a generator of rows under its name; its docstring stands above the table."""
 
     def keep(f):
         f.title = title
@@ -32,44 +32,61 @@ def benchmark(title):
 
 
 # -- time -----------------------------------------------------------------------------------------
-Timed = namedtuple(
-    "Timed", "seconds value warned", defaults=(False,)
-)  # returned by a run that has its own clock, such as R's
+class Timed(NamedTuple):
+    """What a run cost and gave; a run that has its own clock, such as R's, returns one itself.
+
+    Attributes
+    ----------
+    seconds : float
+        CPU seconds of one run.
+    value : object
+        What it returned.
+    warned : bool
+        Did it warn that it had not converged?
+    """
+
+    seconds: float
+    value: Any
+    warned: bool = False
 
 
-def clock():  # of this process and the children it has waited for
-    "CPU seconds so far, of all threads."
+def clock():
+    """CPU seconds so far, of all threads of this process and of the children it has waited for."""
     child = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + child.ru_utime + child.ru_stime
 
 
-def once(run):  # -> Timed
-    "CPU seconds of a run (a short one is repeated), what it returned, and whether it warned that it had not converged."
+def once(run):
+    """Time one run, or, of a short one, the mean of several; returns a `Timed`."""
     gc.collect()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         start = clock()
         value = run()
-        t = clock() - start
+        taken = clock() - start
         if isinstance(value, Timed):
             return value
-        more = min(int(SHORT / max(t, 1e-9)), 1000)
+        more = min(int(SHORT / max(taken, 1e-9)), REPETITIONS)
         for _ in range(more):
             run()
-    return Timed(
-        (clock() - start) / (1 + more),
-        value,
-        any(issubclass(w.category, ConvergenceWarning) for w in said),
-    )
+    warned = any(issubclass(w.category, ConvergenceWarning) for w in said)
+    return Timed((clock() - start) / (1 + more), value, warned)
 
 
 def warm_memory():
-    "Write half a gigabyte and give it back: what a virtual machine's host hands out for the first time costs more than many a fit."
-    np.ones(2**26)
+    """Write half a gigabyte and give it back.
+
+    Memory that the host of a virtual machine hands out for the first time costs more than many a
+    fit.
+    """
+    np.ones(UNTOUCHED)
 
 
-def side_by_side(repeat, **runs):  # name=function without arguments; -> {name: Timed}, medians
-    "Run all in turn, then all again, so that a change of the machine's mood meets everybody."
+def side_by_side(repeat, **runs):
+    """Time functions without arguments by name; returns `{name: Timed}`, with median seconds.
+
+    All are run in turn, then all again, so that a busy moment of the computer meets all of them.
+    """
     seen = {name: [] for name in runs}
     for _ in range(repeat):
         for name, run in runs.items():
@@ -77,55 +94,62 @@ def side_by_side(repeat, **runs):  # name=function without arguments; -> {name: 
                 warm_memory()
                 seen[name].append(once(run))
     return {
-        name: s[-1]._replace(seconds=statistics.median(t.seconds for t in s))
-        for name, s in seen.items()
+        name: timed[-1]._replace(seconds=statistics.median(t.seconds for t in timed))
+        for name, timed in seen.items()
     }
 
 
 # -- tables ---------------------------------------------------------------------------------------
 def seconds(t):
-    return f"{t:.3f}" if t < 1 else f"{t:.2f}" if t < 10 else f"{t:.0f}"
+    """Seconds with about three digits."""
+    if t < 1:
+        return f"{t:.3f}"
+    return f"{t:.2f}" if t < 10 else f"{t:.0f}"
 
 
 def small(x):
-    return "0" if x <= 0 else f"{x:.0e}".replace("e-0", "e-")  # a gap: one digit is enough
+    """A gap: one digit is enough."""
+    return "0" if x <= 0 else f"{x:.0e}".replace("e-0", "e-")
 
 
-def against(ratio, goal=None):  # ours/theirs and the most it should be
-    return (
-        f"{ratio:.2f}"
-        if goal is None
-        else f"{ratio:.2f} ({'meets' if ratio <= goal else 'misses'} {goal:g})"
-    )
+def against(ratio, goal=None):
+    """Our time over theirs, and whether it is at most `goal`."""
+    if goal is None:
+        return f"{ratio:.2f}"
+    return f"{ratio:.2f} ({'meets' if ratio <= goal else 'misses'} {goal:g})"
+
+
+def row_of_table(cells):
+    """Cells as a row of a table in Markdown."""
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def markdown(rows):
-    "Dictionaries as a table."
-    line = lambda cells: f"| {' | '.join(map(str, cells))} |"
-    return "\n".join(
-        [line(rows[0]), line("---" for _ in rows[0])] + [line(r.values()) for r in rows]
-    )
+    """Dictionaries with the same keys as a table."""
+    head = [row_of_table(rows[0]), row_of_table("---" for _ in rows[0])]
+    return "\n".join(head + [row_of_table(row.values()) for row in rows])
 
 
-def measure(name, repeat):  # -> section in Markdown
-    "Run a benchmark, show each row as it comes."
-    f, rows, t = BENCHMARKS[name], [], time.time()
+def measure(name, repeat):
+    """Run a benchmark and show each row as it comes; returns its section in Markdown."""
+    f, rows, start = BENCHMARKS[name], [], time.time()
     print(f"\n{f.title} ({name})", flush=True)
     for row in f(repeat):
         if not rows:
             print(" | ".join(row))
         rows.append(row)
         print(" | ".join(map(str, row.values())), flush=True)
-    print(f"({time.time() - t:.0f} s)")
+    print(f"({time.time() - start:.0f} s)")
     note = " ".join((f.__doc__ or "").split())
     return f"### {f.title}\n\n{note}\n\n{markdown(rows)}"
 
 
 def write(name, section):
-    "Put a section between its markers in the README; a new one stands behind the others."
-    text, (a, b) = README.read_text(encoding="utf-8"), (f"<!-- {name} -->", f"<!-- /{name} -->")
-    if a not in text:
-        text = text.replace("\n## Reading them", f"\n{a}\n{b}\n\n## Reading them", 1)
-    README.write_text(
-        re.sub(f"{a}.*?{b}", lambda _: f"{a}\n{section}\n{b}", text, flags=re.S), encoding="utf-8"
-    )
+    """Put a section between its markers in the README; a new one stands behind the others."""
+    text = README.read_text(encoding="utf-8")
+    first, last = f"<!-- {name} -->", f"<!-- /{name} -->"
+    if first not in text:
+        text = text.replace("\n## Reading them", f"\n{first}\n{last}\n\n## Reading them", 1)
+    section = f"{first}\n{section}\n{last}"
+    text = re.sub(f"{first}.*?{last}", lambda _: section, text, flags=re.S)
+    README.write_text(text, encoding="utf-8")

@@ -9,32 +9,43 @@ make bench BENCH=--write                all, and put the tables into benchmarks/
 import argparse
 import os
 import sys
+from importlib import import_module
 
-for v in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[v] = "1"  # before numpy is imported
-import harness
-import wzl  # noqa: F401, E402  (a chapter registers its benchmarks when it is imported)
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+CHAPTERS = ("cs", "klr", "tpm", "tkp", "wzl")  # each registers its benchmarks when imported
+
+
+def arguments(parser, known):
+    """What the command line asks for; `known` are the names of the benchmarks."""
+    parser.add_argument("names", nargs="*", help="benchmarks to run; all when none is named")
+    parser.add_argument("--repeat", type=int, default=3, help="medians of so many runs (default 3)")
+    parser.add_argument("--list", action="store_true", help="say what there is")
+    parser.add_argument("--write", action="store_true", help="put the tables into the README")
+    asked = parser.parse_args()
+    unknown = sorted(set(asked.names) - set(known))
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}")
+    return asked
 
 
 def main():
-    p = argparse.ArgumentParser(
+    for variable in THREADS:
+        os.environ[variable] = "1"  # before numpy is imported
+    import harness
+
+    for chapter in CHAPTERS:
+        import_module(chapter)
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    p.add_argument("names", nargs="*", help="benchmarks to run; all when none is named")
-    p.add_argument("--repeat", type=int, default=3, help="medians of this many runs (default 3)")
-    p.add_argument("--list", action="store_true", help="say what there is")
-    p.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md")
-    a = p.parse_args()
-    if unknown := set(a.names) - set(harness.BENCHMARKS):
-        p.error(
-            f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(harness.BENCHMARKS)}"
-        )
-    if a.list:
-        print(*(f"{name:12} {f.title}" for name, f in harness.BENCHMARKS.items()), sep="\n")
+    asked = arguments(parser, harness.BENCHMARKS)
+    if asked.list:
+        for name, f in harness.BENCHMARKS.items():
+            print(f"{name:12} {f.title}")
         return
-    for name in a.names or harness.BENCHMARKS:
-        section = harness.measure(name, max(1, a.repeat))
-        if a.write:
+    for name in asked.names or harness.BENCHMARKS:
+        section = harness.measure(name, max(1, asked.repeat))
+        if asked.write:
             harness.write(name, section)
 
 
