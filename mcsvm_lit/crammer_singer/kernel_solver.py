@@ -4,59 +4,101 @@
 
 # %% auto #0
 __all__ = [
+    "SHARE",
+    "FIRST_LEAP",
+    "LEAST_ROUND",
+    "CRAWL",
+    "FIRST_STRETCH",
+    "LEAST_STRETCH",
+    "RIDGE",
+    "LONGEST",
+    "LEAST_GAIN",
+    "VANISHED",
+    "FEW",
+    "SMALLEST",
+    "PART_GAP",
+    "SET_GAP",
+    "STEPS",
+    "LEAST_STEPS",
+    "Look",
     "scan",
-    "coefficients",
-    "step",
-    "add",
+    "best_distribution",
+    "add_row",
+    "psi_of",
     "batch",
-    "spread",
-    "together",
-    "back",
-    "stretched",
-    "leap",
-    "row_codes",
+    "run",
     "equal_rows",
     "contrary",
+    "swap",
+    "exchange_class",
     "exchange",
-    "run",
-    "among",
-    "part",
-    "on_few",
-    "since",
+    "Examples",
+    "add_rows",
+    "combine",
+    "project_back",
+    "prolong",
+    "leap",
     "Leaper",
+    "submatrix",
+    "Stop",
+    "silent",
+    "descend_on_few",
     "descend",
-    "sample",
+    "first_sample",
     "working_set",
-    "chunked",
-    "KernelSolution",
-    "teller",
+    "Source",
+    "solve_set",
+    "descend_in_sets",
+    "Later",
+    "KernelDescent",
+    "WorkingSets",
     "solve_kernel",
 ]
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #724dcc0f
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
-from ..core.certificates import Certificate
 from ..core.compiled import kernel
-from ..core.estimators import kernel_scores, progress
-from ..core.kernels import KernelRows
+from ..core.estimators import kernel_scores, row_codes
+from ..core.kernels import Kernel
 from ..core.simplex import project_row
-from .problem import cs_certificate, one_hot
+from ..core.solving import Goal, solve
+from .problem import CrammerSinger, State, coefficients, one_hot
+
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b60efc56
+SHARE = 0.5
+FIRST_LEAP, LEAST_ROUND = 100, 50
+CRAWL = 5
+FIRST_STRETCH, LEAST_STRETCH = 8.0, 2.0
+RIDGE, LONGEST = 1e-9, 1e4
+LEAST_GAIN, VANISHED = 1e-10, 4e-15
+FEW, SMALLEST = 0.5, 200
+PART_GAP, SET_GAP = 1 / 30, 1 / 10
+STEPS, LEAST_STEPS = 2000, 100_000
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #bcd5050f
-@kernel("f8[:,::1], f8[:,::1], f8[::1], i8[::1], f8[::1], f8[::1]")
-def scan(G, η, c, y, ψ, g):  # fills ψ and g; -> (P, gap)
-    "ψ and the share of the gap of every example; primal value and gap of the machine."
+class Look(NamedTuple):
+    "What a scan finds: the primal value, the gap, and of each example ψ (10.8) and its share g."
+
+    primal: float
+    gap: float
+    ψ: np.ndarray
+    g: np.ndarray
+
+
+@kernel("f8[:,::1], f8[:,::1], i8[::1], f8[::1]")
+def scan(G, η, y, c):  # -> Look
+    "ψ and the share of the gap of every example; the primal value and the gap."
     K, n = G.shape
+    ψ, g = np.empty(n), np.zeros(n)
     top, low = G[0].copy(), np.full(n, np.inf)
     for r in range(1, K):
         for i in range(n):
             top[i] = max(top[i], G[r, i])
-    g[:] = 0.0
     for r in range(K):
         for i in range(n):
             if η[r, i] > 0:
@@ -70,56 +112,37 @@ def scan(G, η, c, y, ψ, g):  # fills ψ and g; -> (P, gap)
         P += c[i] * ((own + 1 - η[y[i], i] - top[i] + g[i]) / 2 + top[i] - own)
         g[i] *= c[i]
         gap += g[i]
-    return P, gap
-
-
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #200bc229
-def coefficients(η, y, c):  # (n, K) -> α (n, K)
-    "c (e_y - η), the entry of the own class from those of the others."
-    α = -c[:, None] * η
-    n = np.arange(len(y))
-    α[n, y] = 0.0
-    α[n, y] = -α.sum(1)
-    return α
+    return Look(P, gap, ψ, g)
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #a3de4bb7
-@kernel("f8[:,::1], f8[:,::1], f8, f8, i8, f8[::1], f8[::1]")
-def step(G, η, cA, least, p, D, new):  # -> was it worth it?
-    "The best distribution of example p, into `new`, unless its ψ is below `least`."
+@kernel("f8[:,::1], f8[:,::1], i8, f8, f8[::1], f8[::1]")
+def best_distribution(G, η, p, cA, D, new):  # D: work space
+    "The distribution of example p that maximises the dual, into `new`; cA is c_p K_pp."
     K = len(new)
-    top, low, best = -np.inf, np.inf, 0
-    for r in range(K):
-        if G[r, p] > top:
-            top, best = G[r, p], r
-        if η[r, p] > 0:
-            low = min(low, G[r, p])
-    if top - low < least or top == low:
-        return False
-    if cA > 0:
-        for r in range(K):
-            D[r] = η[r, p] + G[r, p] / cA
-        project_row(D, 1.0, new)
-        size, mean, rest = 0, 0.0, 0.0
-        for r in range(K):
-            if new[r] > 0:
-                size += 1
-                mean += G[r, p]
-            else:
-                rest += η[r, p]
-        for r in range(K):
-            if new[r] > 0:
-                new[r] = max(0.0, η[r, p] + (G[r, p] - mean / size) / cA + rest / size)  # (12.2)
-    else:
+    if cA == 0:
         new[:] = 0.0
-        new[best] = 1.0
-    return True
+        new[G[:, p].argmax()] = 1.0
+        return
+    for r in range(K):
+        D[r] = η[r, p] + G[r, p] / cA
+    project_row(D, 1.0, new)
+    size, mean, rest = 0, 0.0, 0.0
+    for r in range(K):
+        if new[r] > 0:
+            size += 1
+            mean += G[r, p]
+        else:
+            rest += η[r, p]
+    for r in range(K):
+        if new[r] > 0:
+            new[r] = max(0.0, η[r, p] + (G[r, p] - mean / size) / cA + rest / size)  # (12.2)
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #fe7c502f
 @kernel("f8[::1], f8[::1], f8[:,::1]")
-def add(δ, row, F):
-    "F += δ rowᵀ, in the classes that have something to give."
+def add_row(δ, row, F):
+    "F += δ rowᵀ, in the classes whose δ is not zero."
     for a in range(0, len(row), 2048):
         k = row[a : a + 2048]
         for r in range(len(δ)):
@@ -130,197 +153,64 @@ def add(δ, row, F):
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #5e1f780b
-@kernel("i8[::1], i8, f8[:,::1], f8[::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8")
-def batch(todo, sure, Kxx, A, y, c, G, η, least):  # -> steps taken
-    "Solve the examples `todo` in turn; the first `sure` ones whatever their ψ."
+@kernel("f8[:,::1], f8[:,::1], i8")
+def psi_of(G, η, p):
+    "ψ of example p, (10.8)."
+    top, low = -np.inf, np.inf
+    for r in range(len(G)):
+        top = max(top, G[r, p])
+        if η[r, p] > 0:
+            low = min(low, G[r, p])
+    return top - low
+
+
+@kernel("i8[::1], f8, f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1]")
+def batch(todo, least, Kxx, y, c, G, η):  # changes G and η -> steps taken
+    "Solve the examples `todo` in turn, the first of them whatever its ψ."
     K, n = G.shape
     D, new, steps = np.empty(K), np.empty(K), 0
     for j in range(len(todo)):
         p = todo[j]
-        if not step(G, η, c[p] * A[p], least if j >= sure else 0.0, p, D, new):
+        ψ = psi_of(G, η, p)
+        if ψ == 0 or (j > 0 and ψ < least):
             continue
+        best_distribution(G, η, p, c[p] * Kxx[p, p], D, new)
         steps += 1
         D[:] = c[p] * (η[:, p] - new)
         D[y[p]] = 0.0
         D[y[p]] = -D.sum()  # (12.1), by what leaves the other classes
         η[:, p] = new
-        add(D, Kxx[p], G)
+        add_row(D, Kxx[p], G)
     return steps
 
 
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f4be6ba2
-@kernel("f8[:,::1], f8[:,::1], f8[:,::1]")
-def spread(Kxx, α, F):  # α (K, n)
-    "F += α K, four rows of K at a time, for the examples and the classes that have something to give."
-    K, n = α.shape
-    some, who, d = np.zeros(n, np.bool_), np.zeros(67, np.int64), np.zeros(67)
-    for r in range(K):
-        for p in range(n):
-            some[p] |= α[r, p] != 0
-    these = np.flatnonzero(some)
-    for a in range(0, F.shape[1], 512):
-        for b in range(
-            0, len(these), 64
-        ):  # 64 pieces of rows stay in the second cache, a piece of F in the first
-            for r in range(K):
-                f, m = F[r, a : a + 512], 0
-                for p in these[b : b + 64]:
-                    if α[r, p] != 0:
-                        who[m] = p
-                        d[m] = α[r, p]
-                        m += 1
-                d[m : m + 3] = 0.0  # the last four may be fewer
-                for j in range(0, m, 4):
-                    k0, k1, k2, k3 = (
-                        Kxx[who[j], a : a + 512],
-                        Kxx[who[j + 1], a : a + 512],
-                        Kxx[who[j + 2], a : a + 512],
-                        Kxx[who[j + 3], a : a + 512],
-                    )
-                    for i in range(len(f)):
-                        f[i] += (
-                            d[j] * k0[i] + d[j + 1] * k1[i] + d[j + 2] * k2[i] + d[j + 3] * k3[i]
-                        )
-
-
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f8baad65
-@kernel("f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1]")
-def together(E, T, G, Δα, ΔF):  # two trails (2, K, n), as moves of α and of F; fills Δα and ΔF
-    "The point of the plane of the trails where the dual is highest, (12.3)."
-    K, n = G.shape
-    a = b = p = q = h = 0.0
-    for r in range(K):
-        for i in range(n):
-            e, f, s, t = E[0, r, i], E[1, r, i], T[0, r, i], T[1, r, i]
-            a -= e * G[r, i]
-            b -= f * G[r, i]
-            p += e * s
-            q += f * t
-            h += (e * t + f * s) / 2
-    ridge = 1e-9 * (p + q)
-    p += ridge
-    q += ridge
-    det = p * q - h * h
-    u, v = ((q * a - h * b) / det, (p * b - h * a) / det) if det > 0 else (0.0, 0.0)
-    most = max(abs(u), abs(v))
-    if most > 1e4:
-        u *= 1e4 / most
-        v *= 1e4 / most  # a trail that must grow more than that is rounding
-    for r in range(K):
-        for i in range(n):
-            Δα[r, i] = u * E[0, r, i] + v * E[1, r, i]
-            ΔF[r, i] = u * T[0, r, i] + v * T[1, r, i]
-
-
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #9642fd39
-@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8")
-def back(Kxx, y, c, η, Δα, ΔF, most):  # most: examples to project -> were there no more?
-    "Those who would leave their simplices are projected back; changes Δα and ΔF."
-    K, n = η.shape
-    D, new, out, δ = np.empty(K), np.empty(K), np.zeros(n, np.bool_), np.zeros((K, n))
-    for r in range(K):
-        for i in range(n):
-            out[i] |= η[r, i] * c[i] < Δα[r, i]
-    if out.sum() > most:
-        return False
-    for i in np.flatnonzero(out):
-        for r in range(K):
-            D[r] = η[r, i] - Δα[r, i] / c[i]
-        project_row(D, 1.0, new)
-        D[:] = c[i] * (η[:, i] - new)
-        D[y[i]] = 0.0
-        D[y[i]] = -D.sum()
-        δ[:, i] = D - Δα[:, i]
-        Δα[:, i] = D
-    spread(Kxx, δ, ΔF)
-    return True
-
-
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f175c626
-@kernel("f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1]")
-def stretched(Kxx, c, η, move, T, Δα, ΔF):  # the last move, common stretch; fills Δα and ΔF
-    "Every example's last move, times T or the largest factor that keeps it a distribution."
-    K, n = η.shape
-    t = np.full(n, T)
-    for r in range(K):
-        for i in range(n):
-            if move[r, i] > 0:
-                t[i] = min(t[i], c[i] * η[r, i] / move[r, i])
-    for r in range(K):
-        for i in range(n):
-            Δα[r, i] = t[i] * move[r, i]
-    ΔF[:] = 0.0
-    spread(Kxx, Δα, ΔF)
-
-
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #5bbb022c
-@kernel("f8[:,::1], f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8")
-def leap(G, η, y, c, Δα, ΔF, least):  # least: the gain that is worth it -> s, 0 if nothing was done
-    "Go the best part of the way, by (12.3); changes G and η."
-    K, n = G.shape
-    slope, curve, far = 0.0, 0.0, np.zeros(n)
-    for r in range(K):
-        for i in range(n):
-            slope -= Δα[r, i] * G[r, i]
-            curve += Δα[r, i] * ΔF[r, i]
-            far[i] = max(far[i], abs(Δα[r, i]))
-    s = min(1.0, slope / curve) if curve > 0 else 1.0
-    if not slope > 0 or s * slope - s * s * curve / 2 < least:
-        return 0.0
-    for r in range(K):
-        for i in range(n):
-            G[r, i] += s * ΔF[r, i]
-            if (
-                far[i] > 0
-            ):  # what is left of a probability that was to vanish is rounding; the own class's is of the size of one
-                new = η[r, i] - s * Δα[r, i] / c[i]
-                η[r, i] = (
-                    new
-                    if new >= 4e-15 * (1.0 if r == y[i] else max(η[r, i], far[i] / c[i]))
-                    else 0.0
-                )
-    return s
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #16956b29
+@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8, f8, i8")
+def run(Kxx, y, c, G, η, tol, floor, ε, most):  # noqa: PLR0913
+    "Greedy batches; changes G and η -> Look, steps, is nothing left to do?"
+    steps = 0
+    while True:
+        look = scan(G, η, y, c)
+        worst = look.ψ.max()
+        if look.gap <= max(tol * look.primal, floor) or worst < ε:
+            return look, steps, True
+        if steps >= most:
+            return look, steps, False
+        bad = np.flatnonzero(look.ψ >= SHARE * worst)
+        bad = bad[np.argsort(-look.ψ[bad].astype(np.float32), kind="mergesort")]
+        first = np.array([look.g.astype(np.float32).argmax()])
+        taken = batch(np.append(first, bad), SHARE * worst, Kxx, y, c, G, η)
+        if taken == 0:
+            return look, steps, True  # rounding: no step changes anything any more
+        steps += taken
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #0362c402
-@kernel("u8[::1], i8[::1], i8[::1], u8[::1]")
-def row_codes(
-    bits, start, column, key
-):  # row i is bits[start[i]:start[i+1]]; the column of every number, or of those of one row
-    "64 bits for each row, equal for equal rows and hardly ever else: the sum of its numbers' bits, well mixed, times a key of their columns."
-    out = np.zeros(len(start) - 1, np.uint64)
-    for i in range(len(out)):
-        for e in range(start[i], start[i + 1]):
-            b = bits[e]
-            if b == np.uint64(1 << 63):
-                continue  # -0 is 0, and zeros add nothing
-            b ^= b >> np.uint64(32)
-            b *= np.uint64(0x9E3779B97F4A7C15)
-            b ^= b >> np.uint64(29)
-            out[i] += b * key[column[e % len(column)]]
-    return out
-
-
 def equal_rows(
-    X,
-):  # data (n, d), dense or sparse -> number of the group of each row (n,), sizes of the groups
+    X,  # data (n, d), dense or sparse
+):  # -> number of the group of each row (n,), sizes of the groups
     "Which rows are equal."
-    (n, d), key = X.shape, np.random.default_rng(0).integers(1, 2**63, X.shape[1], dtype=np.uint64)
-    data, start, column = (
-        (X.data, X.indptr, X.indices)
-        if issparse(X)
-        else (np.ascontiguousarray(X).ravel(), np.arange(n + 1) * d, np.arange(d))
-    )
-    _, group, size = np.unique(
-        row_codes(
-            data.astype(float, copy=False).view(np.uint64),
-            start.astype(int),
-            column.astype(int),
-            key,
-        ),
-        return_inverse=True,
-        return_counts=True,
-    )
+    _, group, size = np.unique(row_codes(X), return_inverse=True, return_counts=True)
     return group, size
 
 
@@ -335,79 +225,298 @@ def contrary(X, y):  # -> (n,), empty if there is none
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #505fd140
+@kernel("i8, i8, i8, i8, f8[::1], f8[:,::1]")
+def swap(i, j, s, r, c, η):  # changes η
+    "Example i gives class s to j and takes class r for it, as much of both as there is."
+    if c[i] * η[s, i] > c[j] * η[r, j]:
+        i, j, s, r = j, i, r, s
+    δ = c[i] * η[s, i] / c[j]
+    η[r, i] += η[s, i]
+    η[s, i] = 0.0
+    η[r, j] = max(0.0, η[r, j] - δ)
+    η[s, j] += δ
+
+
+@kernel("i8[::1], i8, i8[::1], f8[::1], f8[:,::1]")
+def exchange_class(group, s, y, c, η):  # changes η
+    "The examples of class s in a group give their own mass to the others, as long as that works."
+    asked, r = 0, 0  # which of the group is asked, and for which class
+    for i in group:
+        while y[i] == s and c[i] * η[s, i] > 0 and asked < len(group):
+            j = group[asked]
+            if y[j] == s or r == len(η):
+                asked += 1
+                r = 0
+            elif r == s or c[j] * η[r, j] <= 0:
+                r += 1
+            else:
+                swap(i, j, s, r, c, η)
+
+
 @kernel("i8[::1], i8[::1], f8[::1], f8[:,::1]")
 def exchange(group, y, c, η):  # groups of equal rows, -1: none; changes η (K, n)
     "As much mass as possible leaves the own classes without any score changing, (12.4)."
     K, n = η.shape
     order = np.argsort(group, kind="mergesort")
-    a = 0
-    while a < n:
-        b = a + 1
-        while b < n and group[order[b]] == group[order[a]]:
-            b += 1
-        for s in range(K if group[order[a]] >= 0 else 0):
-            p, r = a, 0  # whom to ask next, and for which class
-            for q in range(a, b):
-                i = order[q]
-                while y[i] == s and c[i] * η[s, i] > 0 and p < b:
-                    j = order[p]
-                    if y[j] == s or r == K:
-                        p += 1
-                        r = 0
-                    elif r == s or c[j] * η[r, j] <= 0:
-                        r += 1
-                    elif c[i] * η[s, i] <= c[j] * η[r, j]:
-                        δ = c[i] * η[s, i] / c[j]
-                        η[r, i] += η[s, i]
-                        η[s, i] = 0.0
-                        η[r, j] = max(0.0, η[r, j] - δ)
-                        η[s, j] += δ
-                    else:
-                        δ = c[j] * η[r, j] / c[i]
-                        η[s, j] += η[r, j]
-                        η[r, j] = 0.0
-                        η[s, i] = max(0.0, η[s, i] - δ)
-                        η[r, i] += δ
-        a = b
+    first = 0
+    for last in range(1, n + 1):
+        if last < n and group[order[last]] == group[order[first]]:
+            continue
+        for s in range(K if group[order[first]] >= 0 else 0):
+            exchange_class(order[first:last], s, y, c, η)
+        first = last
 
 
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #16956b29
-@kernel(
-    "f8[:,::1], f8[::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8, f8, f8, i8"
-)
-def run(
-    Kxx, A, y, c, G, η, ψ, g, tol, floor, ε, most
-):  # -> (P, gap, steps, is there nothing more to do?)
-    "Greedy batches on one kernel matrix; changes G and η, fills ψ and g."
-    steps = 0
-    while True:
-        P, gap = scan(G, η, c, y, ψ, g)
-        worst = ψ.max()
-        if gap <= max(tol * P, floor) or worst < ε:
-            return P, gap, steps, True
-        if steps >= most:
-            return P, gap, steps, False
-        todo = np.flatnonzero(ψ >= worst / 2)
-        todo = todo[np.argsort(-ψ[todo].astype(np.float32), kind="mergesort")]
-        taken = batch(
-            np.append(np.array([g.astype(np.float32).argmax()]), todo),
-            1,
-            Kxx,
-            A,
-            y,
-            c,
-            G,
-            η,
-            worst / 2,
-        )
-        if taken == 0:
-            return P, gap, steps, True  # rounding: no step changes anything any more
-        steps += taken
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #2b9ba20f
+@dataclass
+class Examples:
+    """Some examples of a problem and where their solution stands, with classes in rows.
+
+    Attributes
+    ----------
+    y, c : array (n,)
+        Class indices and weights.
+    group : array (n,)
+        Groups of equal rows with different labels, -1 for rows of no group; empty if there is none.
+    η, G : array (K, n)
+        Distributions, and scores less one for the own class.
+    """
+
+    y: np.ndarray
+    c: np.ndarray
+    group: np.ndarray
+    η: np.ndarray
+    G: np.ndarray
+
+    @classmethod
+    def of(cls, problem, state):
+        "All examples of a problem, in a given state; the state itself is not changed."
+        y = np.ascontiguousarray(problem.y, np.int64)
+        c = np.ascontiguousarray(problem.c, float)
+        η = np.array(state.η.T, float, order="C")
+        G = np.array((state.F - one_hot(y, problem.K)).T, order="C")
+        return cls(y, c, contrary(problem.X, y), η, G)
+
+    @property
+    def n(self):
+        return len(self.y)
+
+    def state(self):
+        "The state that `solve` hands on, with classes in columns."
+        F = self.G.T + one_hot(self.y, len(self.G))
+        return State(np.array(self.η.T, order="C"), np.ascontiguousarray(F))
+
+    def at_work(self):
+        "Which examples have mass outside their own class."
+        return self.η[self.y, np.arange(self.n)] < 1
+
+    def exchange(self):
+        "Make the free moves of Proposition 12.2."
+        if len(self.group):
+            exchange(self.group, self.y, self.c, self.η)
+
+    def part(self, S):
+        "A copy of the examples S."
+        group = self.group[S] if len(self.group) else self.group
+        η, G = np.ascontiguousarray(self.η[:, S]), np.ascontiguousarray(self.G[:, S])
+        return Examples(self.y[S], self.c[S], group, η, G)
+
+    def put(self, S, part):
+        "Take the distributions of a part over; returns the change of its coefficients (len(S), K)."
+        change = (part.η - self.η[:, S]).T
+        self.η[:, S] = part.η
+        return coefficients(change, self.y[S], self.c[S])
+
+
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f4be6ba2
+@kernel("f8[:,::1], f8[:,::1], f8[:,::1]")
+def add_rows(Kxx, α, F):  # α (K, n), most columns zero; changes F (K, m)
+    "F += α K, four rows of K at a time, for the examples and classes whose α is not zero."
+    K, n = α.shape
+    used = np.zeros(n, np.bool_)
+    for r in range(K):
+        for p in range(n):
+            used[p] |= α[r, p] != 0
+    rows = np.flatnonzero(used)
+    p, d = np.zeros(67, np.int64), np.zeros(67)  # 64 rows and their factors, filled up to fours
+    for a in range(0, F.shape[1], 512):
+        for b in range(0, len(rows), 64):
+            for r in range(K):
+                f, m = F[r, a : a + 512], 0
+                for i in rows[b : b + 64]:
+                    if α[r, i] != 0:
+                        p[m] = i
+                        d[m] = α[r, i]
+                        m += 1
+                d[m : m + 3] = 0.0
+                for j in range(0, m, 4):
+                    k0, k1 = Kxx[p[j], a : a + 512], Kxx[p[j + 1], a : a + 512]
+                    k2, k3 = Kxx[p[j + 2], a : a + 512], Kxx[p[j + 3], a : a + 512]
+                    d0, d1, d2, d3 = d[j], d[j + 1], d[j + 2], d[j + 3]
+                    for i in range(len(f)):
+                        f[i] += d0 * k0[i] + d1 * k1[i] + d2 * k2[i] + d3 * k3[i]
+
+
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f8baad65
+@kernel("f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1]")
+def combine(trail, effect, G, Δα, ΔF):  # two trails of α and of F (2, K, n); fills Δα and ΔF
+    "The point of the plane of two trails where the dual is highest, (12.3)."
+    K, n = G.shape
+    b0 = b1 = h00 = h11 = h01 = 0.0
+    for r in range(K):
+        for i in range(n):
+            a0, a1, f0, f1 = trail[0, r, i], trail[1, r, i], effect[0, r, i], effect[1, r, i]
+            b0 -= a0 * G[r, i]
+            b1 -= a1 * G[r, i]
+            h00 += a0 * f0
+            h11 += a1 * f1
+            h01 += (a0 * f1 + a1 * f0) / 2
+    ridge = RIDGE * (h00 + h11)
+    h00 += ridge
+    h11 += ridge
+    determinant = h00 * h11 - h01 * h01
+    w0 = w1 = 0.0
+    if determinant > 0:
+        w0 = (h11 * b0 - h01 * b1) / determinant
+        w1 = (h00 * b1 - h01 * b0) / determinant
+    shorter = min(1.0, LONGEST / max(abs(w0), abs(w1), 1.0))
+    w0 *= shorter
+    w1 *= shorter
+    for r in range(K):
+        for i in range(n):
+            Δα[r, i] = w0 * trail[0, r, i] + w1 * trail[1, r, i]
+            ΔF[r, i] = w0 * effect[0, r, i] + w1 * effect[1, r, i]
+
+
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #9642fd39
+@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8")
+def project_back(Kxx, y, c, η, Δα, ΔF, most):  # changes Δα and ΔF -> were there at most `most`?
+    "Project the examples back that a move would take out of their simplices."
+    K, n = η.shape
+    out = np.zeros(n, np.bool_)
+    for r in range(K):
+        for i in range(n):
+            out[i] |= η[r, i] * c[i] < Δα[r, i]
+    if out.sum() > most:
+        return False
+    D, new, correction = np.empty(K), np.empty(K), np.zeros((K, n))
+    for i in np.flatnonzero(out):
+        for r in range(K):
+            D[r] = η[r, i] - Δα[r, i] / c[i]
+        project_row(D, 1.0, new)
+        D[:] = c[i] * (η[:, i] - new)
+        D[y[i]] = 0.0
+        D[y[i]] = -D.sum()
+        correction[:, i] = D - Δα[:, i]
+        Δα[:, i] = D
+    add_rows(Kxx, correction, ΔF)
+    return True
+
+
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f175c626
+@kernel("f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1]")
+def prolong(Kxx, c, η, trail, T, Δα, ΔF):  # fills Δα and ΔF
+    "Every example's last move, times T or the largest factor that keeps it a distribution."
+    K, n = η.shape
+    t = np.full(n, T)
+    for r in range(K):
+        for i in range(n):
+            if trail[r, i] > 0:
+                t[i] = min(t[i], c[i] * η[r, i] / trail[r, i])
+    for r in range(K):
+        for i in range(n):
+            Δα[r, i] = t[i] * trail[r, i]
+    ΔF[:] = 0.0
+    add_rows(Kxx, Δα, ΔF)
+
+
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #5bbb022c
+@kernel("f8[:,::1], f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8")
+def leap(G, η, y, c, Δα, ΔF, least):  # changes G and η -> s, or 0 if the gain is below `least`
+    "Go the best part of a move, by (12.3)."
+    K, n = G.shape
+    slope, curve, far = 0.0, 0.0, np.zeros(n)
+    for r in range(K):
+        for i in range(n):
+            slope -= Δα[r, i] * G[r, i]
+            curve += Δα[r, i] * ΔF[r, i]
+            far[i] = max(far[i], abs(Δα[r, i]))
+    s = min(1.0, slope / curve) if curve > 0 else 1.0
+    if not slope > 0 or s * slope - s * s * curve / 2 < least:
+        return 0.0
+    for r in range(K):
+        for i in range(n):
+            G[r, i] += s * ΔF[r, i]
+            if far[i] > 0:
+                new = η[r, i] - s * Δα[r, i] / c[i]
+                size = 1.0 if r == y[i] else max(η[r, i], far[i] / c[i])
+                η[r, i] = new if new >= VANISHED * size else 0.0
+    return s
+
+
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #ff4f07f9
+class Leaper:
+    """Remembers the trails of a descent and leaps along them.
+
+    Attributes
+    ----------
+    trail, effect : array (2, K, n)
+        The last two trails, as changes of the coefficients and of the scores.
+    start_η, start_G : array (K, n)
+        Where the present trail began.
+    gaps : list of float
+        The gap before each leap.
+    stretch : float
+        The factor T by which a crawling trail is prolonged.
+    """
+
+    def __init__(self, examples):
+        shape = examples.G.shape
+        self.trail, self.effect = np.zeros((2, *shape)), np.zeros((2, *shape))
+        self.Δα, self.ΔF = np.empty(shape), np.empty(shape)
+        self.start_η, self.start_G = examples.η.copy(), examples.G.copy()
+        self.gaps, self.stretch = [], FIRST_STRETCH
+
+    def forget(self, examples):
+        "Begin again from here, with no trail."
+        self.start_η[:] = examples.η
+        self.start_G[:] = examples.G
+        self.trail[:] = 0.0
+        self.effect[:] = 0.0
+
+    def remember(self, e):
+        "The present trail replaces the older one and ends; returns its place."
+        j = len(self.gaps) % 2
+        self.trail[j] = coefficients((e.η - self.start_η).T, e.y, e.c).T
+        np.subtract(e.G, self.start_G, out=self.effect[j])
+        self.start_η[:] = e.η
+        self.start_G[:] = e.G
+        return j
+
+    def crawls(self):
+        return len(self.gaps) > CRAWL and self.gaps[-1] > self.gaps[-1 - CRAWL] / 2
+
+    def __call__(self, Kxx, e, look):  # -> steps until the next leap
+        "Leap, if that is of use; changes the state of the examples."
+        working = int(e.at_work().sum())
+        j = self.remember(e)
+        self.gaps.append(look.gap)
+        least = LEAST_GAIN * look.primal
+        if self.crawls():
+            prolong(Kxx, e.c, e.η, self.trail[j], self.stretch, self.Δα, self.ΔF)
+            s = leap(e.G, e.η, e.y, e.c, self.Δα, self.ΔF, least)
+            self.stretch *= 2 if s > 0.9 else max(2 * s, 0.25)
+            self.stretch = max(LEAST_STRETCH, self.stretch)
+        else:
+            combine(self.trail, self.effect, e.G, self.Δα, self.ΔF)
+            if project_back(Kxx, e.y, e.c, e.η, self.Δα, self.ΔF, working // 2):
+                leap(e.G, e.η, e.y, e.c, self.Δα, self.ΔF, least)
+        return max(LEAST_ROUND, working // 2)
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #44957df0
 @kernel("f8[:,::1], i8[::1]")
-def among(Kxx, S):  # -> Kxx[S][:, S]
+def submatrix(Kxx, S):  # -> Kxx[S][:, S]
     "The kernel matrix of some examples."
     out = np.empty((len(S), len(S)))
     for a in range(len(S)):
@@ -417,134 +526,61 @@ def among(Kxx, S):  # -> Kxx[S][:, S]
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #c66c7b63
-def part(S, A, y, c, G, η, group):  # -> the same of the examples S
-    "The examples `S` of a problem and of the state of its solution, copied."
-    return (
-        A[S],
-        y[S],
-        c[S],
-        np.ascontiguousarray(G[:, S]),
-        np.ascontiguousarray(η[:, S]),
-        group[S] if len(group) else group,
-    )
+class Stop(NamedTuple):
+    "A descent ends at a gap of `tol` P or `floor`, when every ψ < ε, or after `most` steps."
+
+    tol: float = 0.0
+    floor: float = 0.0
+    ε: float = 0.0
+    most: int = 10**15
+
+    def enough(self, primal):
+        "The gap at which the descent ends."
+        return max(self.tol * primal, self.floor)
+
+
+def silent(primal, gap, steps):
+    "Tell nobody."
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #92e6fe49
-def on_few(Kxx, A, y, c, G, η, group, ψ, g, floor, ε, most):  # -> steps
-    "Solve for the examples at work alone, if they are few; changes G and η."
-    S = np.flatnonzero((η[y, np.arange(len(y))] < 1) | (ψ > 0))
-    if len(S) > len(y) / 2:
+def descend_on_few(Kxx, e, look, stop):  # -> steps
+    "Solve for the examples at work alone, if they are few; changes the state of the examples."
+    S = np.flatnonzero(e.at_work() | (look.ψ > 0))
+    if e.n <= SMALLEST or len(S) > FEW * e.n:
         return 0
-    *few, groups = part(S, A, y, c, G, η, group)
-    taken = descend(among(Kxx, S), *few, 0.0, most, max(g[S].sum() / 30, floor), ε, group=groups)[2]
-    ηS = few[-1]
-    α = np.zeros_like(η)
-    α[:, S] = coefficients((ηS - η[:, S]).T, y[S], c[S]).T
-    η[:, S] = ηS
-    spread(Kxx, α, G)
+    floor = max(look.g[S].sum() * PART_GAP, stop.floor, 0.7 * stop.tol * look.primal)
+    few = e.part(S)
+    _, taken = descend(submatrix(Kxx, S), few, Stop(0.0, floor, 0.9 * stop.ε, stop.most))
+    change = np.zeros_like(e.η)
+    change[:, S] = e.put(S, few).T
+    add_rows(Kxx, change, e.G)
     return taken
 
 
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #8cb6ae62
-@kernel("f8[:,::1], f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1]")
-def since(G, η, y, c, G0, η0, Δα, ΔF):  # fills Δα and ΔF
-    "The move from (G0, η0) to (G, η), which is where the next one begins."
-    K, n = G.shape
-    own = np.zeros(n)
-    for r in range(K):
-        for i in range(n):
-            Δα[r, i] = c[i] * (η0[r, i] - η[r, i])
-            ΔF[r, i] = G[r, i] - G0[r, i]
-            G0[r, i] = G[r, i]
-            η0[r, i] = η[r, i]
-            if r != y[i]:
-                own[i] -= Δα[r, i]
-    for i in range(n):
-        Δα[y[i], i] = own[i]
-
-
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #ff4f07f9
-class Leaper:
-    "Remembers the last two trails and leaps along them; `gaps` tells it whether the descent crawls."
-
-    def __init__(self, G, η):
-        self.t, self.gaps, self.here = 8.0, [], (G.copy(), η.copy())
-        self.way, self.E, self.T = np.zeros((3, 2, *G.shape))
-
-    def forget(self, G, η):
-        self.here[0][:] = G
-        self.here[1][:] = η
-        self.E[:] = self.T[:] = 0.0
-
-    def __call__(self, Kxx, y, c, G, η, P, gap):
-        "Leap, if that is of use; changes G and η."
-        j, work = len(self.gaps) % 2, int((η[y, np.arange(len(y))] < 1).sum())
-        self.gaps.append(gap)
-        since(G, η, y, c, *self.here, self.E[j], self.T[j])  # the next trail begins with this leap
-        if len(self.gaps) > 5 and gap > self.gaps[-6] / 2:  # it crawls
-            stretched(Kxx, c, η, self.E[j], self.t, *self.way)
-            s = leap(G, η, y, c, *self.way, 1e-10 * P)
-            self.t = 2 * self.t if s > 0.9 else max(2.0, self.t * max(2 * s, 0.25))
-        else:
-            together(self.E, self.T, G, *self.way)
-            if back(Kxx, y, c, η, *self.way, work // 2):
-                leap(G, η, y, c, *self.way, 1e-10 * P)
-        return max(50, work // 2)  # steps until the next
-
-
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b00cfeb1
-def descend(
-    Kxx,
-    A,
-    y,
-    c,
-    G,
-    η,  # kernel matrix and its diagonal, class indices, weights, the state (K, n)
-    tol,
-    max_steps,
-    floor=0.0,
-    ε=0.0,  # stop at a gap of tol P or of `floor`, or when every ψ < ε
-    tell=lambda P, gap, steps: None,
-    group=np.empty(0, int),
-):  # `contrary` rows -> (P, gap, steps)
-    "Greedy batches and leaps on one kernel matrix; changes G and η in place."
-    n = len(y)
-    ψ, g, steps, due, leaper = np.empty(n), np.empty(n), 0, max(100, n // 8), Leaper(G, η)
+def descend(Kxx, e, stop, tell=silent):  # -> (Look, steps)
+    "Greedy batches and leaps on one kernel matrix; changes the state of the examples."
+    leaper, steps, due = Leaper(e), 0, max(FIRST_LEAP, e.n // 8)
     while True:
-        if len(group):
-            exchange(group, y, c, η)
-        P, gap, taken, done = run(
-            Kxx, A, y, c, G, η, ψ, g, tol, floor, ε, min(due, max_steps - steps)
-        )
+        e.exchange()
+        most = min(due, stop.most - steps)
+        look, taken, done = run(Kxx, e.y, e.c, e.G, e.η, stop.tol, stop.floor, stop.ε, most)
         steps += taken
-        tell(P, gap, steps)
-        if done or steps >= max_steps:
-            return P, gap, steps
-        if n > 200 and (
-            taken := on_few(
-                Kxx,
-                A,
-                y,
-                c,
-                G,
-                η,
-                group,
-                ψ,
-                g,
-                max(floor, 0.7 * tol * P),
-                0.9 * ε,
-                max_steps - steps,
-            )
-        ):
+        tell(look.primal, look.gap, steps)
+        if done or steps >= stop.most:
+            return look, steps
+        taken = descend_on_few(Kxx, e, look, stop._replace(most=stop.most - steps))
+        if taken:
             steps += taken
             due = 0
-            leaper.forget(G, η)
+            leaper.forget(e)
         else:
-            due = leaper(Kxx, y, c, G, η, P, gap)
+            due = leaper(Kxx, e, look)
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #bcf48494
-def sample(y, K, size, rng):  # -> sorted indices
+def first_sample(y, K, size, rng):  # -> sorted indices
     "As many examples of each class, as far as there are so many."
     n = len(y)
     order = rng.permutation(n)
@@ -554,195 +590,143 @@ def sample(y, K, size, rng):  # -> sorted indices
     return np.sort(np.argsort(rank, kind="stable")[:size])
 
 
-def working_set(g, η, y, size):  # size: how many fit -> sorted indices
-    "Everybody at work, if they are at most half; else as many as fit, the largest shares first."
-    work = np.flatnonzero((g > 0) | (η[y, np.arange(len(y))] < 1))
-    return (
-        work
-        if len(work) <= max(size, len(y) / 2)
-        else np.sort(work[np.argsort(-g[work], kind="stable")[:size]])
-    )
+def working_set(e, g, size):  # shares of the gap; how many examples fit -> sorted indices
+    "All examples at work if they are at most half; else as many as fit, the largest shares first."
+    working = np.flatnonzero((g > 0) | e.at_work())
+    if len(working) <= max(size, e.n / 2):
+        return working
+    return np.sort(working[np.argsort(-g[working], kind="stable")[:size]])
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #303fcdb1
-def chunked(
-    k,
-    X,
-    A,
-    y,
-    c,
-    G,
-    η,
-    tol,
-    max_steps,
-    size,  # as `descend`; of how many examples the kernel matrix fits
-    floor=0.0,
-    tell=lambda P, gap, steps: None,
-    group=np.empty(0, int),
-    rng=None,
-):  # rng: draws first samples -> steps
-    "Solve on few, check on all; changes G and η in place."
-    n = len(y)
-    if n <= size:
-        return descend(k(X), A, y, c, G, η, tol, max_steps, floor, tell=tell, group=group)[2]
-    ψ, g, steps = np.empty(n), np.empty(n), 0
+class Source(NamedTuple):
+    "Where kernel values come from, and of how many examples a kernel matrix fits into memory."
+
+    kernel: Kernel
+    X: object
+    size: int
+
+    def part(self, S):
+        return self._replace(X=self.X[S])
+
+
+def solve_set(source, e, S, stop, tell, rng):  # -> (steps, has anything changed?)
+    "Solve on the working set S alone, then bring the scores of all examples up to date, (12.5)."
+    few = e.part(S)
+    taken = descend_in_sets(source.part(S), few, stop, tell, rng)
+    change = e.put(S, few)
+    moved = change.any(1)
+    if moved.any():
+        V = source.X[S[moved]]
+        e.G += kernel_scores(source.kernel, source.X, V, change[moved]).T
+    return taken, bool(moved.any())
+
+
+def descend_in_sets(source, e, stop, tell=silent, rng=None):  # rng: draws first samples -> steps
+    "Solve on few, check on all; changes the state of the examples."
+    if e.n <= source.size:
+        return descend(source.kernel(source.X), e, stop, tell)[1]
+    steps = 0
     while True:
-        if len(group):
-            exchange(group, y, c, η)
-        P, gap = scan(G, η, c, y, ψ, g)
-        tell(P, gap, steps)
-        enough = max(tol * P, floor)
-        if gap <= enough or steps >= max_steps:
+        e.exchange()
+        look = scan(e.G, e.η, e.y, e.c)
+        tell(look.primal, look.gap, steps)
+        enough = stop.enough(look.primal)
+        if look.gap <= enough or steps >= stop.most:
             return steps
-        S = sample(y, len(η), n // 3, rng) if rng else working_set(g, η, y, size)
-        *few, groups = part(S, A, y, c, G, η, group)
-        taken = chunked(
-            k,
-            X[S],
-            *few,
-            0.0,
-            max_steps - steps,
-            size,
-            g[S].sum() * max(0.1, enough / gap / 2),
-            lambda p, q, more: tell(P, gap, steps + more),
-            groups,
-            rng,
-        )
-        ηS, before = few[-1], η[:, S]
-        moved = (before != ηS).any(0)
-        η[:, S] = ηS
-        if moved.any():
-            G += kernel_scores(
-                k, X, X[S[moved]], coefficients((ηS - before).T, y[S], c[S])[moved]
-            ).T  # (12.5)
-        elif not rng:
+        if rng:
+            S = first_sample(e.y, len(e.η), e.n // 3, rng)
+        else:
+            S = working_set(e, look.g, source.size)
+        part_gap = max(SET_GAP, enough / look.gap / 2)
+        inner = Stop(floor=look.g[S].sum() * part_gap, most=stop.most - steps)
+        taken, moved = solve_set(source, e, S, inner, Later(tell, look, steps), rng)
+        if not moved and not rng:
             return steps  # rounding: nothing changes any more
         steps += taken
         rng = None
 
 
+# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #c8f49571
+class Later(NamedTuple):
+    "Reports the steps of a part as steps of the whole, with the gap that the whole had last."
+
+    tell: object
+    look: Look
+    steps: int
+
+    def __call__(self, primal, gap, steps):
+        self.tell(self.look.primal, self.look.gap, self.steps + steps)
+
+
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #178cdc4d
-@dataclass(frozen=True)
-class KernelSolution:
-    "Distributions and scores of the training examples, with the certificate."
+class KernelDescent:
+    """Greedy batches and leaps on the whole kernel matrix; a step solves for one example.
 
-    η: np.ndarray  # (n, K)
-    F: np.ndarray  # (n, K)
-    certificate: Certificate
+    Parameters
+    ----------
+    per_example : int, optional
+        Hand over after so many steps per example.
+    """
 
-    def α(self, y, c):
-        "The coefficients of the kernel expansion."
-        return coefficients(self.η, y, c)
+    name = "kernel descent"
+
+    def __init__(self, per_example=None):
+        self.per_example = per_example
+
+    def suits(self, problem, goal):
+        "Any kernel, if its matrix is there or fits."
+        if not isinstance(problem, CrammerSinger):
+            return False
+        return problem.has_matrix or goal.holds(problem.n**2)
+
+    def budget(self, problem, goal):
+        most = goal.max_steps or max(LEAST_STEPS, STEPS * problem.n)
+        return min(most, self.per_example * problem.n) if self.per_example else most
+
+    def run(self, problem, state, effort):
+        examples = Examples.of(problem, state)
+
+        def tell(primal, gap, steps):
+            effort.tell(primal, gap, steps, examples.state)
+
+        stop = Stop(tol=effort.aim, most=effort.budget)
+        _, steps = descend(problem.matrix, examples, stop, tell)
+        return examples.state(), steps
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #383355a1
-def teller(tol, verbose):  # -> (function of P, gap, steps; what closes the bar)
-    "A progress bar that fills as the logarithm of the gap falls to its tolerance."
-    if not verbose:
-        return lambda P, gap, steps: None, lambda: None
-    bar, start = (
-        progress(
-            total=100, verbose=verbose, desc="relative gap", bar_format="{desc} {bar} {elapsed}"
-        ),
-        [],
-    )
+class WorkingSets:
+    "Solves on few examples and checks on all, in the memory given; a step solves for one example."
 
-    def tell(P, gap, steps):
-        rel = max(gap / P if P > 0 else 0.0, 1e-300)
-        start or start.append(max(rel, tol * 1.1))
-        done = 100 * min(1.0, np.log(start[0] / rel) / np.log(start[0] / tol)) if tol > 0 else 0.0
-        bar.set_description_str(f"relative gap {rel:.1e}, {steps:,} steps", refresh=False)
-        bar.update(max(0, done - bar.n))
+    name = "working sets"
 
-    return tell, bar.close
+    def suits(self, problem, goal):
+        "Any kernel whose matrix is neither there nor fits."
+        return isinstance(problem, CrammerSinger) and not KernelDescent().suits(problem, goal)
+
+    def budget(self, problem, goal):
+        return goal.max_steps or max(LEAST_STEPS, STEPS * problem.n)
+
+    def run(self, problem, state, effort):
+        examples = Examples.of(problem, state)
+        size = max(2, int((effort.goal.cache_size * 2**20 / 8) ** 0.5))
+        rng = None if examples.at_work().any() else np.random.default_rng(0)
+
+        def tell(primal, gap, steps):
+            effort.tell(primal, gap, steps, examples.state)
+
+        stop = Stop(tol=effort.aim, most=effort.budget)
+        source = Source(problem.kernel, problem.X, size)
+        steps = descend_in_sets(source, examples, stop, tell, rng)
+        return examples.state(), steps
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #886b6fbf
 def solve_kernel(
-    k,  # a fitted Kernel
-    X,
-    y,
-    c,  # data, class indices, weights of the slacks
-    K,  # number of classes
-    tol=1e-3,  # relative duality gap
-    max_steps=None,  # by default 2000 n
-    cache_size=500,  # megabytes for kernel values
-    η0=None,  # distributions (n, K) to start from
-    verbose=0,
-):  # -> KernelSolution
-    "Crammer and Singer's machine with any kernel, to any relative duality gap."
-    n, Y = len(y), one_hot(y, K)
-    max_steps = max_steps or max(100_000, 2000 * n)
-    size = max(2, int((cache_size * 2**20 / 8) ** 0.5))  # the matrix of so many examples fits
-    rows = (
-        KernelRows(k, X, cache_size)
-        if 8 * n * n <= cache_size * 2**20 or k.name == "precomputed"
-        else None
-    )
-    A = np.ascontiguousarray(rows.diag if rows else k.diag(X), float)
-    y = np.ascontiguousarray(y, np.int64)
-    c = np.ascontiguousarray(c, float)
-    group = contrary(X, y)
-    η, G = (
-        np.ascontiguousarray((Y if η0 is None else η0).T, float).copy(),
-        np.ascontiguousarray(-Y.T),
-    )
-    if η0 is not None:
-        _add(rows, k, X, G, coefficients(η0, y, c))
-    (tell, close), steps, aim = (
-        teller(tol, verbose),
-        0,
-        tol * (1 - 1e-6),
-    )  # scores made anew differ in the last digits
-    try:
-        for turn in range(4):  # once, unless rounding in G has added up to more than the gap
-            before = steps
-            if rows:
-                steps += descend(
-                    rows.full, A, y, c, G, η, aim, max_steps - steps, tell=tell, group=group
-                )[2]
-            else:
-                steps += chunked(
-                    k,
-                    X,
-                    A,
-                    y,
-                    c,
-                    G,
-                    η,
-                    aim,
-                    max_steps,
-                    size,
-                    tell=tell,
-                    group=group,
-                    rng=np.random.default_rng(0) if η0 is None else None,
-                )
-            F, drift = _fresh_scores(rows, k, X, coefficients(η.T, y, c), G.T + Y)
-            proof = cs_certificate(F, η.T, y, c, steps, tol, drift)
-            if proof.converged or not rows or not before < steps < max_steps:
-                break
-            G = np.ascontiguousarray((F - Y).T)
-    finally:
-        close()
-    return KernelSolution(np.ascontiguousarray(η.T), F, proof)
-
-
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #d529fd60
-def _add(rows, k, X, G, α):  # G += K α, over the examples that count
-    if rows:
-        spread(rows.full, np.ascontiguousarray(α.T), G)
-    else:
-        S = np.flatnonzero((α != 0).any(1))
-        G += kernel_scores(k, X, X[S], α[S]).T
-
-
-# %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #39f66719
-def _fresh_scores(rows, k, X, α, F):  # -> (F, drift)
-    "The scores computed anew; or, where that is dear, F itself with its error on a sample."
-    G = np.zeros(F.T.shape)
-    if rows:
-        _add(rows, k, X, G, α)
-        return np.ascontiguousarray(G.T), 0.0
-    i = np.linspace(0, len(F) - 1, min(64, len(F))).astype(int)
-    S = np.flatnonzero((α != 0).any(1))
-    return np.ascontiguousarray(F), float(np.abs(k(X[i], X[S]) @ α[S] - F[i]).max(initial=0))
+    problem,  # a CrammerSinger
+    goal=None,  # a Goal; by default a relative gap of 1e-3
+    before=None,  # distributions (n, K) to start from
+):  # -> Solution, whose state holds distributions and scores
+    "Crammer and Singer's problem with any kernel, to any relative duality gap."
+    return solve(problem, goal or Goal(), (KernelDescent(), WorkingSets()), before)

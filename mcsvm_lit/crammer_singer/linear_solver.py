@@ -4,170 +4,334 @@
 
 # %% auto #0
 __all__ = [
-    "State",
+    "LISTS_DONE",
+    "SWEEPS",
+    "LEAST_SWEEPS",
+    "PATIENCE",
     "LARGEST",
-    "Point",
+    "PRODUCTS",
+    "FORCING",
+    "TRIALS",
+    "DRIFT",
+    "NEWTON_STEPS",
+    "IDLE",
+    "FINER",
+    "FINER_STEPS",
+    "PASSES",
     "Rows",
+    "pair_gap",
+    "Terms",
+    "LinearCrammerSinger",
+    "Lists",
     "look",
-    "one_example",
+    "Work",
+    "solve_on_list",
     "sweep_dense",
+    "SparseRows",
+    "list_scores",
+    "add_sparse_row",
     "sweep_csr",
     "sweep",
     "sweep_cost",
     "newton_cost",
-    "descend_rows",
+    "sweep_lists",
+    "Sweeps",
+    "copied",
+    "Smoothing",
+    "Along",
     "smooth",
     "helmert",
     "by_pairs",
+    "class_system",
     "by_classes",
     "by_products",
     "newton_direction",
-    "drift",
+    "Point",
+    "Valued",
     "point",
-    "start",
+    "point_at",
+    "next_trial",
+    "line_search",
     "newton_step",
     "stage",
     "first_stage",
-    "pair_gap",
-    "as_it_is",
-    "settle",
-    "stretched",
-    "together",
-    "proximal",
-    "LinearSolution",
+    "next_σ",
+    "joined",
+    "lengthened",
+    "finish_stage",
+    "ProximalNewton",
+    "next_stage",
     "solve_linear",
 ]
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #3331c3c4
-from collections import namedtuple
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
 from ..core.certificates import Certificate
-from ..core.compiled import kernel
+from ..core.compiled import Indices, Matrix, Number, Vector, kernel
 from ..core.simplex import project_row
-from .kernel_solver import coefficients, contrary, exchange, teller
-from .problem import one_hot
+from ..core.solving import Goal, solve
+from .kernel_solver import contrary, exchange
+from .problem import State, coefficients, one_hot
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #6a404ce7
 class Rows:
-    "The data as the solver reads them: dense or CSR, with the bias as a last column that is never written out."
+    """The data as the solver reads them, dense or CSR, with the bias as a column not written out.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+        The data.
+    bias : float, default=0.0
+        The value of one more feature; zero for none.
+
+    Attributes
+    ----------
+    width : int
+        The number of features, that of the bias included.
+    work : float
+        Features that are read per example.
+    """
 
     def __init__(self, X, bias=0.0):
         self.csr, self.bias = sparse.issparse(X), float(bias)
-        self.X = (
-            sparse.csr_matrix(X, dtype=float) if self.csr else np.ascontiguousarray(X, dtype=float)
-        )
-        if self.csr and not self.X.has_canonical_format:
-            self.X = self.X.copy()
-            self.X.sum_duplicates()
         self.n, self.d = X.shape
         self.width = self.d + (bias != 0)
-        self.work = self.X.nnz / max(self.n, 1) if self.csr else self.d  # features read per example
+        if self.csr:
+            self.X = sparse.csr_matrix(X, dtype=float)
+            if not self.X.has_canonical_format:
+                self.X = self.X.copy()
+                self.X.sum_duplicates()
+            self.work = self.X.nnz / max(self.n, 1)
+        else:
+            self.X = np.ascontiguousarray(X, dtype=float)
+            self.work = self.d
 
     def norms(self):
         "A_i, the squared lengths."
-        x2 = self.X.multiply(self.X).sum(1) if self.csr else np.einsum("ij,ij->i", self.X, self.X)
-        return np.asarray(x2, float).ravel() + self.bias**2
+        if self.csr:
+            squares = self.X.multiply(self.X).sum(1)
+        else:
+            squares = np.einsum("ij,ij->i", self.X, self.X)
+        return np.asarray(squares, float).ravel() + self.bias**2
 
-    def scores(self, M):  # (K, width) -> F (n, K)
+    def scores(self, M):
+        "Scores (n, K) by prototypes (K, width)."
         F = self.X @ M.T[: self.d]
         return F + self.bias * M.T[self.d] if self.bias else F
 
-    def machine(self, α):  # (n, K) -> Σ α_i x_i' (K, width)
+    def prototypes(self, α):
+        "M = Σ α_i x_i' (K, width) from coefficients (n, K), (10.6)."
         M = (self.X.T @ α).T if self.csr else α.T @ self.X
         if self.bias:
             M = np.hstack([M, self.bias * α.sum(0)[:, None]])
         return np.asarray(M, order="F" if self.csr else "C")
 
-    def take(self, i):  # the rows i, written out
+    def split(self, M):
+        "Prototypes without the bias (K, d), and the biases (K,), zeros where there is none."
+        return np.ascontiguousarray(M[:, : self.d]), self.bias * M[:, self.d :].sum(1)
+
+    def take(self, i):
+        "The rows i, with the bias written out."
         if not self.bias:
             return self.X[i]
         b = np.full((len(i), 1), self.bias)
-        return (
-            sparse.hstack([self.X[i], b], format="csr") if self.csr else np.hstack([self.X[i], b])
+        if self.csr:
+            return sparse.hstack([self.X[i], b], format="csr")
+        return np.hstack([self.X[i], b])
+
+
+# %% ../../nbs/crammer_singer/13_linear_solver.ipynb #ebc17b63
+def pair_gap(F, η, y, c):  # -> (Σ c ξ, the terms of the double sum in (13.10))
+    "Loss of the scores, and what each pair (example, class) adds to the gap."
+    G = F.copy()
+    i = np.arange(len(y))
+    G[i, y] -= 1
+    top = G.max(1)
+    return c @ (top - G[i, y]), c[:, None] * η * (top[:, None] - G)
+
+
+# %% ../../nbs/crammer_singer/13_linear_solver.ipynb #ace19778
+class Terms(NamedTuple):
+    "What each example brings into the dual: its class y, its weight c, its squared length A."
+
+    y: Indices
+    c: Vector
+    A: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class LinearCrammerSinger:
+    """Crammer and Singer's problem under the linear kernel, in terms of prototypes.
+
+    Parameters
+    ----------
+    rows : Rows
+        The data, with or without a bias.
+    y : array (n,)
+        Class indices.
+    c : array (n,)
+        Weights of the slacks.
+    K : int
+        Number of classes.
+    """
+
+    rows: Rows
+    y: np.ndarray
+    c: np.ndarray
+    K: int
+
+    @classmethod
+    def of(cls, training, C=1.0, bias=0.0):
+        "The problem of training data, with the loss weighted by `C`."
+        rows = Rows(training.X, bias)
+        return cls(rows, training.y, C * training.weights, training.n_classes)
+
+    @property
+    def n(self):
+        return len(self.y)
+
+    @cached_property
+    def terms(self):
+        y, c = np.ascontiguousarray(self.y, np.int64), np.ascontiguousarray(self.c, float)
+        return Terms(y, c, self.rows.norms())
+
+    def prototypes(self, η):
+        "M(η), (10.6)."
+        return self.rows.prototypes(coefficients(η, self.y, self.c))
+
+    def start(self, before=None):
+        "All mass on the own class, or the distributions `before`, and the prototypes they make."
+        η = one_hot(self.y, self.K) if before is None else np.array(before, float, order="C")
+        empty = np.flatnonzero(self.terms.A == 0)
+        η[empty] = one_hot(np.where(self.y[empty] == 0, 1, 0), self.K)
+        group = contrary(self.rows.X, self.y)
+        if len(group):
+            by_class = np.ascontiguousarray(η.T)
+            exchange(group, self.terms.y, self.terms.c, by_class)
+            η = np.ascontiguousarray(by_class.T)
+        if before is None:  # neither empty rows nor exchanges add to the prototypes
+            M = np.zeros((self.K, self.rows.width), order="F" if self.rows.csr else "C")
+            return State(η, np.zeros(η.shape), M)
+        M = self.prototypes(η)
+        return State(η, self.rows.scores(M), M)
+
+    def refresh(self, state):
+        "The scores of the prototypes, computed again."
+        F = self.rows.scores(state.M)
+        return state._replace(F=F), float(np.abs(F - state.F).max(initial=0))
+
+    def certify(self, state, n_iter=0, tol=1e-3, drift=0.0):
+        "The certificate of a pair, by (13.10); how far M is from M(η) is its stationarity."
+        loss, terms = pair_gap(state.F, state.η, self.y, self.c)
+        apart = state.M - self.prototypes(state.η)
+        primal = (state.M**2).sum() / 2 + loss
+        infeasible = max(-state.η.min(), np.abs(state.η.sum(1) - 1).max())
+        return Certificate(
+            primal=float(primal),
+            dual=float(primal - terms.sum() - (apart**2).sum() / 2),
+            dual_feasibility=float(infeasible),
+            stationarity=max(drift, float(np.abs(apart).max())),
+            complementarity=float(terms.max()),
+            n_iter=n_iter,
+            tol=tol,
         )
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #08a1bcfd
-@kernel("f8[:,::1], i8[::1], f8[::1], f8[::1], f8[:,::1], i4[:,::1], i4[::1]")
-def look(F, y, c, A, η, classes, size):  # fills classes and size -> (gap, Σ c ξ)
+class Lists(NamedTuple):
+    "The classes (13.3) of each example, in `classes[i, :size[i]]`; size 0 for nothing to do."
+
+    classes: Annotated[np.ndarray, "i4[:,::1]"]
+    size: Annotated[np.ndarray, "i4[::1]"]
+
+
+@kernel("f8[:,::1], Terms, f8[:,::1], Lists")
+def look(F, terms, η, lists):  # fills the lists -> (gap, Σ c ξ)
     "The gap (10.9), the loss, and for each example the classes (13.3) to work on."
     n, K = F.shape
     gap = loss = 0.0
     for i in range(n):
-        size[i] = 0
-        if c[i] <= 0:
+        lists.size[i] = 0
+        c, y = terms.c[i], terms.y[i]
+        if c <= 0:
             continue
-        top, low, own, e, m = -np.inf, np.inf, F[i, y[i]] - 1.0, 0.0, 0
+        top, low, own, share, m = -np.inf, np.inf, F[i, y] - 1.0, 0.0, 0
         for r in range(K):
-            g = own if r == y[i] else F[i, r]
+            g = own if r == y else F[i, r]
             top = max(top, g)
             if η[i, r] > 0:
                 low = min(low, g)
         for r in range(K):
-            g = own if r == y[i] else F[i, r]
+            g = own if r == y else F[i, r]
             if η[i, r] > 0:
-                e += η[i, r] * (top - g)
+                share += η[i, r] * (top - g)
             if η[i, r] > 0 or g > low:
-                classes[i, m] = r
+                lists.classes[i, m] = r
                 m += 1
-        gap += c[i] * e
-        loss += c[i] * (top - own)
-        if m > 1 and A[i] > 0:
-            size[i] = m
+        gap += c * share
+        loss += c * (top - own)
+        if m > 1 and terms.A[i] > 0:
+            lists.size[i] = m
     return gap, loss
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #c3e2697f
-@kernel("i8, f8, f8, i8, i4[::1], f8[::1], f8[::1], f8[::1], f8[::1]")
-def one_example(y, c, A, m, L, η, G, V, new):  # row η; G, V, new are work space -> c ψ
-    "Solve (13.2) on the first m classes of the list L."
-    top, low = -np.inf, np.inf
+class Work(NamedTuple):
+    "Room for one example: G on its list, the point to project, the new probabilities."
+
+    G: Vector
+    V: Vector
+    new: Vector
+
+
+@kernel("i8, f8, f8, i4[::1], f8[::1], Work")
+def solve_on_list(y, c, A, L, η, work):  # -> c ψ
+    "Solve (13.2) for one example, with distribution η, on the classes of the list L."
+    m, top, low = len(L), -np.inf, np.inf
     for l in range(m):
         if L[l] == y:
-            G[l] -= 1.0
-        top = max(top, G[l])
+            work.G[l] -= 1.0
+        top = max(top, work.G[l])
         if η[L[l]] > 0:
-            low = min(low, G[l])
+            low = min(low, work.G[l])
     if top - low <= 1e-14 * max(1.0, abs(top)):
         return 0.0
     for l in range(m):
-        V[l] = η[L[l]] + G[l] / (c * A)
-    project_row(V[:m], 1.0, new[:m])
+        work.V[l] = η[L[l]] + work.G[l] / (c * A)
+    project_row(work.V[:m], 1.0, work.new[:m])
     return c * (top - low)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #da7b9028
-@kernel(
-    "f8[:,::1], f8, i8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], i4[:,::1], i4[::1], i8[::1]"
-)
-def sweep_dense(
-    X, bias, y, c, A, M, η, classes, size, order
-):  # changes M (K, d+1 with bias) and η -> Σ c ψ
+@kernel("f8[:,::1], f8, Terms, Lists, f8[:,::1], f8[:,::1], i8[::1]")
+def sweep_dense(X, bias, terms, lists, M, η, order):  # changes M and η -> Σ c ψ
     "One step for each example in `order`, each on its list of classes."
     d, K, total = X.shape[1], η.shape[1], 0.0
-    G, V, new = np.empty(K), np.empty(K), np.empty(K)
+    work = Work(np.empty(K), np.empty(K), np.empty(K))
     for i in order:
-        m, x, L = size[i], X[i], classes[i]
-        for l in range(m):
-            G[l] = np.dot(M[L[l], :d], x)
+        x, L, c = X[i], lists.classes[i, : lists.size[i]], terms.c[i]
+        for l in range(len(L)):
+            work.G[l] = np.dot(M[L[l], :d], x)
             if bias:
-                G[l] += bias * M[L[l], d]
-        v = one_example(y[i], c[i], A[i], m, L, η[i], G, V, new)
-        if v == 0:
+                work.G[l] += bias * M[L[l], d]
+        violation = solve_on_list(terms.y[i], c, terms.A[i], L, η[i], work)
+        if violation == 0:
             continue
-        total += v
-        for l in range(m):
+        total += violation
+        for l in range(len(L)):
             r = L[l]
-            t = c[i] * (η[i, r] - new[l])
+            t = c * (η[i, r] - work.new[l])
             if t == 0:
                 continue
-            η[i, r] = new[l]
+            η[i, r] = work.new[l]
             for j in range(d):
                 M[r, j] += t * x[j]
             if bias:
@@ -176,68 +340,89 @@ def sweep_dense(
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #951d404e
-@kernel(
-    "f8[::1], i4[::1], i4[::1], f8, i8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1], i4[:,::1], i4[::1], i8[::1]"
-)
-def sweep_csr(
-    data, indices, indptr, bias, y, c, A, W, η, classes, size, order
-):  # W = M', (d+1 with bias, K)
+class SparseRows(NamedTuple):
+    "The arrays of a CSR matrix."
+
+    data: Vector
+    indices: Annotated[np.ndarray, "i4[::1]"]
+    indptr: Annotated[np.ndarray, "i4[::1]"]
+
+
+@kernel("SparseRows, f8, i8, f8[:,::1], i4[::1], f8[::1]")
+def list_scores(X, bias, i, W, L, G):  # W = M', (d+1 with bias, K); fills G[:len(L)]
+    "The scores of sparse row i for the classes of the list L."
+    K, d, m = W.shape[1], len(W) - 1, len(L)
+    for l in range(m):
+        G[l] = bias * W[d, L[l]] if bias else 0.0
+    for e in range(X.indptr[i], X.indptr[i + 1]):
+        x, w = X.data[e], W[X.indices[e]]
+        if m == K:
+            for r in range(K):
+                G[r] += x * w[r]  # no list to look up: the fast case
+        else:
+            for l in range(m):
+                G[l] += x * w[L[l]]
+
+
+@kernel("SparseRows, f8, i8, f8[:,::1], i8[::1], f8[::1]")
+def add_sparse_row(X, bias, i, W, moved, t):  # changes W
+    "Sparse row i, times t, is added to the prototypes of the classes that moved."
+    for e in range(X.indptr[i], X.indptr[i + 1]):
+        x, w = X.data[e], W[X.indices[e]]
+        for l in range(len(moved)):
+            w[moved[l]] += x * t[l]
+    if bias:
+        for l in range(len(moved)):
+            W[len(W) - 1, moved[l]] += bias * t[l]
+
+
+@kernel("SparseRows, f8, Terms, Lists, f8[:,::1], f8[:,::1], i8[::1]")
+def sweep_csr(X, bias, terms, lists, W, η, order):  # changes W = M' and η -> Σ c ψ
     "`sweep_dense` for sparse rows."
-    d, K, total = len(W) - (bias != 0), η.shape[1], 0.0
-    G, V, new, moved = np.empty(K), np.empty(K), np.empty(K), np.empty(K, np.int64)
+    K, total = η.shape[1], 0.0
+    work, moved = Work(np.empty(K), np.empty(K), np.empty(K)), np.empty(K, np.int64)
     for i in order:
-        m, L = size[i], classes[i]
-        for l in range(m):
-            G[l] = bias * W[d, L[l]] if bias else 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            x, w = data[p], W[indices[p]]
-            if m == K:
-                for r in range(K):
-                    G[r] += x * w[r]  # no list to look up: the fast case
-            else:
-                for l in range(m):
-                    G[l] += x * w[L[l]]
-        v = one_example(y[i], c[i], A[i], m, L, η[i], G, V, new)
-        if v == 0:
+        L, c = lists.classes[i, : lists.size[i]], terms.c[i]
+        list_scores(X, bias, i, W, L, work.G)
+        violation = solve_on_list(terms.y[i], c, terms.A[i], L, η[i], work)
+        if violation == 0:
             continue
-        total += v
+        total += violation
         k = 0
-        for l in range(m):
+        for l in range(len(L)):
             r = L[l]
-            t = c[i] * (η[i, r] - new[l])
+            t = c * (η[i, r] - work.new[l])
             if t != 0:
-                V[k] = t
+                work.V[k] = t
                 moved[k] = r
                 k += 1
-                η[i, r] = new[l]
-        for p in range(indptr[i], indptr[i + 1]):
-            x, w = data[p], W[indices[p]]
-            for l in range(k):
-                w[moved[l]] += x * V[l]
-        if bias:
-            for l in range(k):
-                W[d, moved[l]] += bias * V[l]
+                η[i, r] = work.new[l]
+        add_sparse_row(X, bias, i, W, moved[:k], work.V[:k])
     return total
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #4dbf618c
-def sweep(rows, y, c, A, M, η, classes, size, order):  # changes M and η -> Σ c ψ
+def sweep(problem, M, η, lists, order):  # changes M and η -> Σ c ψ
     "One step for each example in `order`."
+    rows, terms = problem.rows, problem.terms
     if not rows.csr:
-        return sweep_dense(rows.X, rows.bias, y, c, A, M, η, classes, size, order)
-    X = rows.X
-    ints = (
-        (X.indices, X.indptr)
-        if X.indptr.dtype == np.int32
-        else (X.indices.astype(np.int64), X.indptr)
-    )
-    return sweep_csr(X.data, *ints, rows.bias, y, c, A, M.T, η, classes, size, order)
+        return sweep_dense(rows.X, rows.bias, terms, lists, M, η, order)
+    X, indices = rows.X, rows.X.indices
+    if X.indptr.dtype != np.int32:
+        indices = indices.astype(np.int64)
+    sparse_rows = SparseRows(X.data, indices, X.indptr)
+    return sweep_csr(sparse_rows, rows.bias, terms, lists, M.T, η, order)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #b7de1a8d
-State = namedtuple("State", "η M F P gap passes")
-State.__doc__ = "Where a fit stands."
-LARGEST = 3000  # the largest system that is solved by factorisation
+LISTS_DONE, SWEEPS, LEAST_SWEEPS = 0.3, 20, 10
+PATIENCE = 3.0
+LARGEST = 3000
+PRODUCTS, FORCING = 300, 0.05
+TRIALS = 50
+DRIFT, NEWTON_STEPS, IDLE = 0.1, 50, 12
+FINER, FINER_STEPS = 4, 6
+PASSES = 10_000
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #4a3385ad
@@ -246,87 +431,138 @@ def sweep_cost(rows, pairs):  # pairs (example, class) visited
     return pairs * (rows.work + 40)
 
 
-def newton_cost(rows, K, η):
+def newton_cost(rows, η):
     "Rough cost of one Newton step, by (13.8), (13.9) or products with (13.7)."
+    K = η.shape[1]
     m = (np.maximum((η > 0).sum(1) - 1, 0)).sum()
     size = min(m, (K - 1) * rows.width)
-    solve = size**3 / 30 if size <= LARGEST else 30 * min(rows.n, m) * K * rows.work
-    return solve + rows.n * K * (rows.work * (2 if rows.csr else 0.2) + 10)
+    system = size**3 / 30 if size <= LARGEST else 30 * min(rows.n, m) * K * rows.work
+    return system + rows.n * K * (rows.work * (2 if rows.csr else 0.2) + 10)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #15f95308
-def descend_rows(
-    rows, y, c, A, s, tol, max_passes, rng, patience=3.0, tell=lambda s: None
-):  # State -> State
-    "Looks and sweeps, until the gap is reached or Newton steps would pay."
-    K, n = s.η.shape[1], rows.n
-    η, M = s.η, s.M
-    classes, size = np.empty((n, K), np.int32), np.empty(n, np.int32)
-    gap, loss = look(s.F, y, c, A, η, classes, size)
-    best, spent, visits, sweeps = gap, 0.0, 0, 0
-    while (
-        gap > tol * ((M * M).sum() / 2 + loss) and visits / n + s.passes < max_passes and size.any()
-    ):
-        order, first = np.flatnonzero(size), None
-        for _ in range(20 if sweeps else 1):
-            rng.shuffle(order)
-            v = sweep(rows, y, c, A, M, η, classes, size, order)
-            visits += len(order)
-            sweeps += 1
-            spent += sweep_cost(rows, size.sum())
-            first = v if first is None else first
-            if v <= 0.3 * first or visits / n + s.passes >= max_passes:
-                break
-        F = rows.scores(M)
-        gap, loss = look(F, y, c, A, η, classes, size)
-        s = s._replace(F=F)
-        tell(State(η, M, F, (M * M).sum() / 2 + loss, gap, s.passes + visits / n))
-        if gap <= best / 2:
-            best, spent = gap, 0.0
-        elif sweeps >= 10 and spent > patience * newton_cost(rows, K, η):
+def sweep_lists(problem, M, η, lists, rng, most):  # most: sweeps -> sweeps made
+    "Sweep over the lists until their violations have fallen to a third."
+    order = np.flatnonzero(lists.size)
+    violations = []
+    while len(violations) < most:
+        rng.shuffle(order)
+        violations.append(sweep(problem, M, η, lists, order))
+        if violations[-1] <= LISTS_DONE * violations[0]:
             break
-    return State(η, M, s.F, (M * M).sum() / 2 + loss, gap, s.passes + visits / n)
+    return len(violations)
+
+
+class Sweeps:
+    """Dual coordinate descent over the lists (13.3); a step is a pass over the data.
+
+    Parameters
+    ----------
+    patience : float, default=3.0
+        Hand over when the gap has not halved in the time of so many Newton steps; inf: never.
+    random_state : int, default=0
+        Seed of the order of the sweeps.
+    """
+
+    name = "sweeps"
+
+    def __init__(self, patience=PATIENCE, random_state=0):
+        self.patience, self.random_state = patience, random_state
+
+    def suits(self, problem, goal):
+        return isinstance(problem, LinearCrammerSinger)
+
+    def budget(self, problem, goal):
+        return goal.max_steps or PASSES
+
+    def run(self, problem, state, effort):
+        rng, n = np.random.default_rng(self.random_state), problem.n
+        η, M, F = state.η.copy(), state.M.copy(order="A"), state.F
+        lists = Lists(np.empty(η.shape, np.int32), np.empty(n, np.int32))
+        gap, loss = look(F, problem.terms, η, lists)
+        best, spent, visits, sweeps = gap, 0.0, 0, 0
+        while lists.size.any() and visits < effort.budget * n:
+            if gap <= effort.aim * ((M * M).sum() / 2 + loss):
+                break
+            visited = np.count_nonzero(lists.size)
+            left = int(np.ceil((effort.budget * n - visits) / visited))
+            made = sweep_lists(problem, M, η, lists, rng, min(SWEEPS if sweeps else 1, left))
+            visits += made * visited
+            sweeps += made
+            spent += made * sweep_cost(problem.rows, lists.size.sum())
+            F = problem.rows.scores(M)
+            gap, loss = look(F, problem.terms, η, lists)
+            passes, here = int(np.ceil(visits / n)), State(η, F, M)
+            effort.tell((M * M).sum() / 2 + loss, gap, passes, lambda here=here: copied(here))
+            if gap <= best / 2:
+                best, spent = gap, 0.0
+            elif sweeps >= LEAST_SWEEPS and spent > self.patience * newton_cost(problem.rows, η):
+                effort.give_up()
+                break
+        return State(η, F, M), int(np.ceil(visits / n))
+
+
+def copied(state):
+    "A state that later steps do not change."
+    return State(state.η.copy(), state.F.copy(), state.M.copy(order="A"))
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #91388810
-@kernel("f8[:,::1], f8[:,::1], f8, f8[:,::1], f8, i8[::1], f8[::1], f8[:,::1]")
-def smooth(
-    F, dF, t, η0, σ, y, c, η
-):  # fills η at F + t dF -> (value, slope, curvature, Σ c ξ, Σ c (1 - η_y))
+class Smoothing(NamedTuple):
+    "What makes (13.4) smooth: where η was, and how little it matters."
+
+    η0: Matrix
+    σ: Number
+
+
+class Along(NamedTuple):
+    "φ without ½‖M‖², its slope and its curvature along a direction; Σ c ξ and Σ c (1 - η_y)."
+
+    value: float
+    slope: float
+    curvature: float
+    loss: float
+    linear: float
+
+
+@kernel("f8[:,::1], f8[:,::1], f8, Smoothing, Terms, f8[:,::1]")
+def smooth(F, dF, t, smoothing, terms, η):  # fills η at F + t dF -> Along
     "The distributions (13.5), and what they add to φ, its slope and its curvature along dF."
     n, K = F.shape
+    η0, σ = smoothing.η0, smoothing.σ
     V = np.empty(K)
-    value = slope = curve = loss = linear = 0.0
+    value = slope = curvature = loss = linear = 0.0
     for i in range(n):
-        if c[i] <= 0:
+        c, y = terms.c[i], terms.y[i]
+        if c <= 0:
             continue
         top, own = -np.inf, 0.0
         for r in range(K):
             g = F[i, r] + t * dF[i, r]
-            if r == y[i]:
+            if r == y:
                 g -= 1.0
                 own = g
             top = max(top, g)
             V[r] = η0[i, r] + σ * g
         project_row(V, 1.0, η[i])
-        k, a, z, q, v = 0, -dF[i, y[i]], 0.0, 0.0, -own
+        k, v, mean, total, square = 0, -own, -dF[i, y], 0.0, 0.0
         for r in range(K):
             h = η[i, r]
             δ = h - η0[i, r]
             v -= δ * δ / (2 * σ)
             if h > 0:
                 k += 1
-                a += h * dF[i, r]
-                z += dF[i, r]
-                q += dF[i, r] ** 2
-                v += h * (F[i, r] + t * dF[i, r] - (r == y[i]))
-        value += c[i] * v
-        slope += c[i] * a
-        loss += c[i] * (top - own)
-        linear += c[i] * (1.0 - η[i, y[i]])
+                mean += h * dF[i, r]
+                total += dF[i, r]
+                square += dF[i, r] ** 2
+                v += h * (F[i, r] + t * dF[i, r] - (r == y))
+        value += c * v
+        slope += c * mean
+        loss += c * (top - own)
+        linear += c * (1.0 - η[i, y])
         if k > 1:
-            curve += c[i] * (q - z * z / k)
-    return value, slope, σ * curve, loss, linear
+            curvature += c * (square - total * total / k)
+    return Along(value, slope, σ * curvature, loss, linear)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #709716b9
@@ -364,39 +600,41 @@ def by_pairs(Xa, S, w, g):  # rows, classes in play and σ c of the active examp
     Q = Z @ Z.T
     Q *= XX if len(row) == len(XX) else XX[np.ix_(row, row)]
     Q[np.diag_indices(len(Q))] += 1
-    u = cho_solve(
-        cho_factor(Q.T, overwrite_a=True, check_finite=False),
-        (Z * (Xa @ g.T)[row]).sum(1),
-        check_finite=False,
-    )
+    factor = cho_factor(Q.T, overwrite_a=True, check_finite=False)
+    u = cho_solve(factor, (Z * (Xa @ g.T)[row]).sum(1), check_finite=False)
     Zu = np.zeros(S.shape)
     np.add.at(Zu, row, Z * u[:, None])
     return (Xa.T @ Zu).T - g
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #2232ed09
-def by_classes(Xa, S, w, g):  # as in by_pairs -> Δ
-    "The Newton direction by (13.9)."
-    (K, d), size = g.shape, S.sum(1)
+def class_system(Xa, S, w, d):  # -> ((K-1) d, (K-1) d), of which the lower triangle counts
+    "The matrix of (13.9)."
+    K, size = S.shape[1], S.sum(1)
     H = np.zeros((K - 1, d, K - 1, d))
     j = np.arange(d)
-    Xa = Xa.toarray() if sparse.issparse(Xa) else Xa
     for r in range(K - 1):
         for s in range(r + 1):
             i = np.flatnonzero(S[:, r] & S[:, s])
             if len(i):
-                H[r, :, s] = (Xa[i] * (w[i] * ((r == s) - 1 / size[i]))[:, None]).T @ Xa[i]
-            H[r, j, s, j] += (r == s) - 1 / K  # H.T is read, its upper triangle
-    H = H.reshape((K - 1) * d, (K - 1) * d)
+                weight = w[i] * ((r == s) - 1 / size[i])
+                H[r, :, s] = (Xa[i] * weight[:, None]).T @ Xa[i]
+            H[r, j, s, j] += (r == s) - 1 / K
+    return H.reshape((K - 1) * d, (K - 1) * d)
+
+
+def by_classes(Xa, S, w, g):  # as in by_pairs -> Δ
+    "The Newton direction by (13.9)."
+    Xa = Xa.toarray() if sparse.issparse(Xa) else Xa
+    K, d = g.shape
+    factor = cho_factor(class_system(Xa, S, w, d).T, overwrite_a=True, check_finite=False)
     Δ = np.zeros_like(g)
-    Δ[:-1] = cho_solve(
-        cho_factor(H.T, overwrite_a=True, check_finite=False), -g[:-1].ravel(), check_finite=False
-    ).reshape(K - 1, d)
+    Δ[:-1] = cho_solve(factor, -g[:-1].ravel(), check_finite=False).reshape(K - 1, d)
     return Δ - Δ.mean(0)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #ecb25f6a
-def by_products(Xa, S, w, g, most=300, forcing=0.05):  # as in by_pairs; most: products -> Δ
+def by_products(Xa, S, w, g, most=PRODUCTS, forcing=FORCING):  # as in by_pairs -> Δ
     "The Newton direction by conjugate gradients."
     S, size = S.astype(float), S.sum(1)[:, None]
     w = w[:, None]
@@ -424,125 +662,160 @@ def by_products(Xa, S, w, g, most=300, forcing=0.05):  # as in by_pairs; most: p
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #8f5a0911
-def newton_direction(rows, c, η, σ, g):  # -> Δ
+def newton_direction(problem, η, σ, g):  # -> Δ
     "Minus the gradient times the inverse of the second derivative, by the cheapest way."
-    S = η > 0
+    S, c = η > 0, problem.terms.c
     size = S.sum(1)
-    act = np.flatnonzero((size > 1) & (c > 0))
-    if not len(act):
+    active = np.flatnonzero((size > 1) & (c > 0))
+    if not len(active):
         return -g
-    m, wide = (size[act] - 1).sum(), (len(g) - 1) * g.shape[1]
-    way = by_pairs if m <= min(wide, LARGEST) else by_classes if wide <= LARGEST else by_products
-    return way(rows.take(act), np.ascontiguousarray(S[act]), σ * c[act], g)
+    pairs, unknowns = (size[active] - 1).sum(), (len(g) - 1) * g.shape[1]
+    if pairs <= min(unknowns, LARGEST):
+        way = by_pairs
+    else:
+        way = by_classes if unknowns <= LARGEST else by_products
+    return way(problem.rows.take(active), np.ascontiguousarray(S[active]), σ * c[active], g)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #681e8599
-Point = namedtuple(
-    "Point", "M F η Mη φ P D"
-)  # prototypes, scores; η(M) by (13.5), the machine it makes; φ(M), P(M), D(η)
-Point.__doc__ = "Where a stage of the proximal method stands."
+class Point(NamedTuple):
+    "Where a stage stands: M and its scores; η(M) by (13.5) and its prototypes; φ(M), P(M), D(η)."
+
+    M: np.ndarray
+    F: np.ndarray
+    η: np.ndarray
+    Mη: np.ndarray
+    φ: float
+    P: float
+    D: float
+
+    @property
+    def gap(self):
+        return self.P - self.D
+
+    @property
+    def drift(self):
+        "Half the squared distance between M and M(η), (13.6)."
+        return ((self.M - self.Mη) ** 2).sum() / 2
+
+    def valued(self):
+        "The pair (M, η) as it is, with its primal value and gap."
+        return Valued(State(self.η, self.F, self.M), self.P, max(self.gap, 0.0))
 
 
-def drift(p):
-    "Half the squared distance between M and M(η), (13.6)."
-    return ((p.M - p.Mη) ** 2).sum() / 2
+class Valued(NamedTuple):
+    "A state with its primal value and its gap."
+
+    state: State
+    P: float
+    gap: float
+
+    def reaches(self, tol):
+        return self.gap <= tol * self.P
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #54e24cbd
-def point(rows, y, c, M, F, η, value, loss, linear):  # -> Point
+def point(problem, M, F, η, along):  # -> Point
     "A point with its three values, from the sums that `smooth` returns."
-    Mη = rows.machine(coefficients(η, y, c))
+    Mη = problem.prototypes(η)
     half = (M * M).sum() / 2
-    return Point(M, F, η, Mη, half + value, half + loss, linear - (Mη * Mη).sum() / 2)
+    D = along.linear - (Mη * Mη).sum() / 2
+    return Point(M, F, η, Mη, half + along.value, half + along.loss, D)
 
 
-def start(rows, y, c, M, F, η0, σ):  # -> Point
-    "Where M stands in the problem smoothed by η0 and σ."
-    η = η0.copy()
-    value, _, _, loss, linear = smooth(F, F, 0.0, η0, σ, y, c, η)
-    return point(rows, y, c, M, F, η, value, loss, linear)
+def point_at(problem, M, F, smoothing):  # -> Point
+    "Where M stands in the smoothed problem."
+    η = smoothing.η0.copy()
+    return point(problem, M, F, η, smooth(F, F, 0.0, smoothing, problem.terms, η))
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #9d513298
-def newton_step(rows, y, c, p, η0, σ):  # -> Point
-    "A Newton direction and a search along it."
-    g = p.M - p.Mη
-    Δ = newton_direction(rows, c, p.η, σ, g)
-    dF = rows.scores(Δ)
-    s0, a, q = (g * Δ).sum(), (p.M * Δ).sum(), (Δ * Δ).sum()
-    lo, hi, t, η = 0.0, np.inf, 1.0, η0.copy()
-    most = p.φ + 1e-12 * abs(p.φ) - (p.M * p.M).sum() / 2
-    for _ in range(50):
-        value, slope, curve, loss, linear = smooth(p.F, dF, t, η0, σ, y, c, η)
-        slope += a + t * q
-        curve += q
-        higher = value + t * a + t * t * q / 2 > most
-        if abs(slope) <= abs(s0) / 3 and not higher:
+def next_trial(t, newton, lo, hi):
+    "Newton's next trial, if it is inside the bracket [lo, hi] and not at its rim; else a safe one."
+    if hi == np.inf:
+        return min(max(newton, 1.05 * t), 10 * t)
+    rim = 0.05 * (hi - lo)
+    if lo + rim < newton < hi - rim:
+        return newton
+    return (lo + hi) / 2 if lo > 0 else hi / 10
+
+
+def line_search(problem, p, Δ, dF, smoothing):  # -> (t, η there, Along)
+    "A point on the line M + t Δ where the slope of φ is a third of that at p, or flatter."
+    slope0, mixed, square = ((p.M - p.Mη) * Δ).sum(), (p.M * Δ).sum(), (Δ * Δ).sum()
+    highest = p.φ + 1e-12 * abs(p.φ) - (p.M * p.M).sum() / 2
+    η, lo, hi, t = smoothing.η0.copy(), 0.0, np.inf, 1.0
+    for _ in range(TRIALS):
+        along = smooth(p.F, dF, t, smoothing, problem.terms, η)
+        slope = along.slope + mixed + t * square
+        higher = along.value + t * mixed + t * t * square / 2 > highest
+        if abs(slope) <= abs(slope0) / 3 and not higher:
             break
         if slope > 0 or higher:
             hi = t
         else:
             lo = t
-        next = t - slope / curve
-        rim = 0.05 * (hi - lo)
-        if hi == np.inf:
-            t = min(max(next, 1.05 * t), 10 * t)
-        elif lo + rim < next < hi - rim:
-            t = next
-        else:
-            t = (lo + hi) / 2 if lo > 0 else hi / 10
-    return point(rows, y, c, p.M + t * Δ, p.F + t * dF, η, value, loss, linear)
+        t = next_trial(t, t - slope / (along.curvature + square), lo, hi)
+    else:
+        along = smooth(p.F, dF, t, smoothing, problem.terms, η)
+    return t, η, along
+
+
+def newton_step(problem, p, smoothing):  # -> Point
+    "A Newton direction and a search along it."
+    Δ = newton_direction(problem, p.η, smoothing.σ, p.M - p.Mη)
+    dF = problem.rows.scores(Δ)
+    t, η, along = line_search(problem, p, Δ, dF, smoothing)
+    return point(problem, p.M + t * Δ, p.F + t * dF, η, along)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #8d608db1
-def stage(rows, y, c, p, η0, σ, share, most, least=-np.inf):  # least: D(η0) -> (Point, steps)
-    "Newton steps until the drift is `share` of the gap and the dual no lower than before, or rounding is all that is left."
-    k = 0
-    while k < most and (drift(p) > share * (p.P - p.D) or least > p.D):
-        q = newton_step(rows, y, c, p, η0, σ)
-        k += 1
-        stuck, p = drift(q) > drift(p) / 4 and drift(p) < 1e-10 * p.P, q
+def stage(problem, p, smoothing, share, most, least=-np.inf):  # least: D(η0) -> (Point, steps)
+    """Newton steps on one smoothed problem.
+
+    They end when the drift is `share` of the gap and the dual is at least `least`, after `most`
+    steps, or when rounding is all that is left."""
+    steps = 0
+    while steps < most and (p.drift > share * p.gap or least > p.D):
+        new = newton_step(problem, p, smoothing)
+        steps += 1
+        stuck = new.drift > p.drift / 4 and p.drift < 1e-10 * p.P
+        p = new
         if stuck:
             break
-    return p, k
+    return p, steps
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #7a22416c
-def first_stage(rows, y, c, s):  # State -> (σ, Point)
-    "The largest power of ten that leaves the start within reach."
+def first_stage(problem, state, gap):  # -> (Smoothing, Point)
+    "The largest power of ten for σ that leaves the start within reach."
     for σ in 10.0 ** np.arange(4, -13, -1):
-        p = start(rows, y, c, s.M, s.F, s.η, σ)
-        if drift(p) <= 10 * s.gap:
+        smoothing = Smoothing(state.η, σ)
+        p = point_at(problem, state.M, state.F, smoothing)
+        if p.drift <= 10 * gap:
             break
-    return σ, p
+    return smoothing, p
 
 
-# %% ../../nbs/crammer_singer/13_linear_solver.ipynb #ebc17b63
-def pair_gap(F, η, y, c):  # -> (Σ c ξ, the terms of the sum in (13.10))
-    "Loss of the scores, and what each pair (example, class) adds to the gap."
-    G = F.copy()
-    i = np.arange(len(y))
-    G[i, y] -= 1
-    top = G.max(1)
-    return c @ (top - G[i, y]), c[:, None] * η * (top[:, None] - G)
+def next_σ(σ, steps):
+    "σ rises the more, the fewer steps the last stage took."
+    for most, factor in ((1, 10.0), (3, 5.0), (8, 3.0), (15, 1.5)):
+        if steps <= most:
+            return factor * σ
+    return σ
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #9c9f760e
-def as_it_is(p, passes):  # Point -> State
-    "The state of a point whose prototypes and distributions are kept apart."
-    return State(p.η, p.M, p.F, p.P, max(p.P - p.D, 0.0), passes)
-
-
-def settle(rows, y, c, η, passes):  # -> State with M = M(η)
+def joined(problem, η):  # -> Valued
     "The state of these distributions and the prototypes that they make."
-    M = rows.machine(coefficients(η, y, c))
-    F = rows.scores(M)
-    loss, terms = pair_gap(F, η, y, c)
-    return State(η, M, F, (M * M).sum() / 2 + loss, terms.sum(), passes)
+    M = problem.prototypes(η)
+    F = problem.rows.scores(M)
+    loss, terms = pair_gap(F, η, problem.y, problem.c)
+    return Valued(State(η, F, M), (M * M).sum() / 2 + loss, terms.sum())
 
 
-def stretched(η, y, ε):  # -> η
-    "Every example's α longer by the factor 1 + ε, or as far as its own class has probability left."
+def lengthened(η, y, ε):  # -> η
+    "Every example's α longer by the factor 1 + ε, or as far as its own class has mass left."
     i = np.arange(len(y))
     new = η.copy()
     new[i, y] = 0.0
@@ -553,141 +826,74 @@ def stretched(η, y, ε):  # -> η
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #51c7dd84
-def together(rows, y, c, p, η0, σ, tol, used, most=6):  # -> State
-    "What a stage leaves, with M = M(η) if that reaches the gap: as it is, stretched, or after some more Newton steps."
-    found = [as_it_is(p, used)]
-    for finer in range(5):
+def finish_stage(problem, p, smoothing, tol):  # -> (Valued, Newton steps)
+    "What a stage leaves: M(η) if that reaches the gap, if need be after some more Newton steps."
+    pair, found, steps = p.valued(), [], 0
+    for finer in range(1 + FINER):
         if finer > 1:
-            η0, σ = p.η, σ / 30
-            p = start(rows, y, c, p.M, rows.scores(p.M), η0, σ)
+            smoothing = Smoothing(p.η, smoothing.σ / 30)
+            p = point_at(problem, p.M, problem.rows.scores(p.M), smoothing)
         if finer:
-            p, k = stage(rows, y, c, p, η0, σ, 0.0, most)
-            used += k
-        for η in (p.η, stretched(p.η, y, tol / 8)):
-            found.append(settle(rows, y, c, η, used))
-            if found[-1].gap <= tol * found[-1].P:
-                return found[-1]
-        if found[0].gap > tol * found[0].P:
+            p, taken = stage(problem, p, smoothing, 0.0, FINER_STEPS)
+            steps += taken
+        for η in (p.η, lengthened(p.η, problem.y, tol / 8)):
+            found.append(joined(problem, η))
+            if found[-1].reaches(tol):
+                return found[-1], steps
+        if not pair.reaches(tol):
             break  # the stage is not that far yet
-    return min(found, key=lambda s: s.gap)._replace(passes=used)
+    return min([pair, *found], key=lambda s: s.gap), steps
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #42690548
-def proximal(rows, y, c, s, tol, max_passes, tell=lambda s: None):  # State -> State
-    "Stages (13.4) with rising σ, until the gap is reached or stands still."
-    σ, p = first_stage(rows, y, c, s)
-    η0, D, used, best, idle = s.η, s.P - s.gap, s.passes, s, 0
-    while True:
-        p, k = stage(rows, y, c, p, η0, σ, 0.1, min(50, max(1, np.ceil(max_passes - used))), D)
-        used += k
-        out = together(rows, y, c, p, η0, σ, tol, used)
-        tell(out)
-        done = out.gap <= tol * out.P
-        idle = 0 if out.gap < 0.9 * best.gap else idle + 1
-        best = min(best, out, key=lambda s: s.gap)
-        if done or used >= max_passes or idle >= 12:
-            return best._replace(passes=out.passes)
-        if D - 1e-9 * abs(D) <= p.D:
-            η0, D = p.η, p.D
-            σ *= 10 if k <= 1 else 5 if k <= 3 else 3 if k <= 8 else 1.5 if k <= 15 else 1
-        else:
-            σ /= 10
-            p = p._replace(M=rows.machine(coefficients(η0, y, c)))  # too far for one stage: go back
-        p = start(rows, y, c, p.M, rows.scores(p.M), η0, σ)
+class ProximalNewton:
+    "Stages (13.4) with rising σ, solved by Newton steps; each of them is a step."
+
+    name = "proximal Newton"
+
+    def suits(self, problem, goal):
+        return isinstance(problem, LinearCrammerSinger)
+
+    def budget(self, problem, goal):
+        return goal.max_steps or PASSES
+
+    def run(self, problem, state, effort):
+        certificate = problem.certify(state)
+        best, D = Valued(state, certificate.primal, certificate.gap), certificate.dual
+        smoothing, p = first_stage(problem, state, certificate.gap)
+        steps = idle = 0
+        while not best.reaches(effort.aim) and steps < effort.budget:
+            most = min(NEWTON_STEPS, effort.budget - steps)
+            p, taken = stage(problem, p, smoothing, DRIFT, most, D)
+            out, more = finish_stage(problem, p, smoothing, effort.aim)
+            steps += taken + more
+            effort.tell(out.P, out.gap, steps, lambda state=out.state: state)
+            idle = 0 if out.gap < 0.9 * best.gap else idle + 1
+            best = min(best, out, key=lambda s: s.gap)
+            if idle >= IDLE:
+                effort.give_up()
+                break
+            smoothing, p, D = next_stage(problem, p, smoothing, D, taken)
+        return best.state, steps
 
 
-# %% ../../nbs/crammer_singer/13_linear_solver.ipynb #ace19778
-@dataclass(frozen=True)
-class LinearSolution:
-    "Prototypes, distributions and scores of the training examples, with the certificate."
-
-    M: np.ndarray  # (K, d)
-    b: np.ndarray  # (K,), zeros without bias
-    η: np.ndarray  # (n, K)
-    F: np.ndarray  # (n, K)
-    certificate: Certificate
-
-    @property
-    def n_iter(self):
-        return self.certificate.n_iter
-
-
-# %% ../../nbs/crammer_singer/13_linear_solver.ipynb #d16da358
-def _solution(rows, y, c, s, tol):  # State -> LinearSolution
-    loss, terms = pair_gap(s.F, s.η, y, c)
-    apart = s.M - rows.machine(coefficients(s.η, y, c))
-    P, gap = (s.M**2).sum() / 2 + loss, terms.sum() + (apart**2).sum() / 2  # (13.10)
-    infeasible = max(-s.η.min(), np.abs(s.η.sum(1) - 1).max())
-    cert = Certificate(
-        float(P),
-        float(P - gap),
-        0.0,
-        float(infeasible),
-        float(np.abs(apart).max()),
-        float(terms.max()),
-        int(np.ceil(s.passes)),
-        tol,
-    )
-    M, b = s.M[:, : rows.d], rows.bias * s.M[:, rows.d :].sum(1)
-    return LinearSolution(np.ascontiguousarray(M), b, s.η, s.F, cert)
-
-
-# %% ../../nbs/crammer_singer/13_linear_solver.ipynb #f62c357f
-def _prepare(rows, y, c, K, A, η0):  # -> State
-    "The state to start from: given distributions, or all examples on their own class."
-    η = one_hot(y, K) if η0 is None else np.array(η0, float, order="C")
-    i = np.flatnonzero(A == 0)
-    η[i] = one_hot(np.where(y[i] == 0, 1, 0), K)  # x = 0: any class but its own
-    if len(group := contrary(rows.X, y)):
-        by_class = np.ascontiguousarray(η.T)
-        exchange(group, y, c, by_class)
-        η = np.ascontiguousarray(by_class.T)  # M stays
-    if η0 is None:
-        M, F = (
-            np.zeros((K, rows.width), order="F" if rows.csr else "C"),
-            np.zeros(η.shape),
-        )  # an example x = 0 makes nothing
+def next_stage(problem, p, smoothing, D, steps):  # -> (Smoothing, Point, D(η0))
+    "Go on from the solution of a stage; or back to where it began, if that was too far."
+    if D - 1e-9 * abs(D) <= p.D:
+        smoothing, M, D = Smoothing(p.η, next_σ(smoothing.σ, steps)), p.M, p.D
     else:
-        M = rows.machine(coefficients(η, y, c))
-        F = rows.scores(M)
-    loss, terms = pair_gap(F, η, y, c)
-    return State(η, M, F, (M * M).sum() / 2 + loss, terms.sum(), 0.0)
+        M = problem.prototypes(smoothing.η0)
+        smoothing = smoothing._replace(σ=smoothing.σ / 10)
+    return smoothing, point_at(problem, M, problem.rows.scores(M), smoothing), D
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #38177022
 def solve_linear(
-    X,  # data (n, d), dense or sparse
-    y,  # class indices
-    c,  # weights of the slacks (n,)
-    K,  # number of classes
-    tol=1e-3,  # relative duality gap
-    max_iter=None,  # passes over the data; by default 10,000
-    η0=None,  # distributions (n, K) to start from
-    bias=0.0,  # 1: a penalised bias, the kernel K + 1
-    verbose=0,
-    random_state=0,  # progress bar; the order of the sweeps
-    patience=3.0,  # Newton when the gap has not halved in the time of so many Newton steps; inf: never
-    path=None,
-):  # a list that collects (passes, P, gap)
-    "Crammer and Singer's machine with the linear kernel, to any relative duality gap."
-    rows = Rows(X, bias)
-    y = np.ascontiguousarray(y, np.int64)
-    c = np.ascontiguousarray(c, float)
-    A = rows.norms()
-    rng, most = np.random.default_rng(random_state), 10_000 if max_iter is None else max_iter
-    show, close = teller(tol, verbose)
-
-    def tell(s):
-        show(s.P, s.gap, int(np.ceil(s.passes)))
-        if path is not None:
-            path.append((s.passes, s.P, s.gap))
-
-    try:
-        s = _prepare(rows, y, c, K, A, η0)
-        tell(s)
-        s = descend_rows(rows, y, c, A, s, tol, most, rng, patience, tell)
-        if s.gap > tol * s.P and s.passes < most and patience < np.inf:
-            s = proximal(rows, y, c, s, tol, most, tell)
-    finally:
-        close()
-    return _solution(rows, y, c, s, tol)
+    problem,  # a LinearCrammerSinger
+    goal=None,  # a Goal; by default a relative gap of 1e-3
+    before=None,  # distributions (n, K) to start from
+    newton=True,  # may Newton steps be taken?
+):  # -> Solution, whose state holds distributions, scores and prototypes
+    "Crammer and Singer's problem with the linear kernel, to any relative duality gap."
+    strategies = (Sweeps(), ProximalNewton()) if newton else (Sweeps(patience=np.inf),)
+    return solve(problem, goal or Goal(), strategies, before)

@@ -13,12 +13,22 @@ __all__ = [
     "cs_gaps",
     "cs_certificate",
     "score_radius",
+    "coefficients",
+    "State",
+    "CrammerSinger",
 ]
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #c963b50c
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..core.certificates import Certificate
+from ..core.estimators import kernel_scores
+from ..core.kernels import Kernel
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #8a49fafa
@@ -32,11 +42,11 @@ def slacks(
     F,  # scores (n, K)
     y,  # class indices
 ):  # -> ξ (n,)
-    "By how much each example's own score fails to beat every other by one."
-    n = np.arange(len(y))
+    "How far the score of each example's own class is from beating every other by one."
+    i = np.arange(len(y))
     G = F + 1
-    G[n, y] -= 1
-    return np.maximum(G.max(1) - F[n, y], 0)  # never below zero: r = y is among the candidates
+    G[i, y] -= 1
+    return np.maximum(G.max(1) - F[i, y], 0)  # never below zero: r = y is among the candidates
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #d5d6f91b
@@ -55,9 +65,9 @@ def cs_cvxpy(
     M, ξ = cp.Variable((K, d)), cp.Variable(n)
     F = X @ M.T
     own = cp.reshape(cp.sum(cp.multiply(Y, F), axis=1), (n, 1), order="C")
-    margins = own @ np.ones((1, K)) + Y - F >= 1 - cp.reshape(ξ, (n, 1), order="C") @ np.ones(
-        (1, K)
-    )
+    slack = cp.reshape(ξ, (n, 1), order="C")
+    every = np.ones((1, K))
+    margins = own @ every + Y - F >= 1 - slack @ every
     problem = cp.Problem(cp.Minimize(cp.sum_squares(M) / 2 + c @ ξ), [margins])
     problem.solve(solver=solver, **kw)
     return M.value, ξ.value, problem.value, margins
@@ -67,20 +77,21 @@ def cs_cvxpy(
 def cs_values(
     F,  # scores of the examples, K @ α
     η,  # distributions (n, K)
-    y,
-    c,
+    y,  # class indices
+    c,  # weights of the slacks (n,)
 ):  # -> (P, D)
-    "The primal (10.3) and dual (10.7) values of the machine that η makes."
+    "The primal (10.3) and dual (10.7) values of the classifier that η describes."
     α = c[:, None] * (one_hot(y, F.shape[1]) - η)
     half = (α * F).sum() / 2  # ½‖M‖²
-    return half + c @ slacks(F, y), (c * (1 - η[np.arange(len(y)), y])).sum() - half
+    own = η[np.arange(len(y)), y]
+    return half + c @ slacks(F, y), (c * (1 - own)).sum() - half
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #84848aa7
 def cs_dual_cvxpy(
     Kxx,  # kernel matrix (n, n)
-    y,
-    c,
+    y,  # class indices
+    c,  # weights of the slacks (n,)
     balanced=False,  # balanced: Σ_i α_ir = 0 for each r, the dual of free biases
     solver="ECOS",
     **kw,
@@ -93,8 +104,11 @@ def cs_dual_cvxpy(
     R = U * np.sqrt(np.maximum(λ, 0))
     η = cp.Variable(Y.shape)
     α = cp.multiply(np.repeat(c[:, None], Y.shape[1], 1), Y - η)
-    cons = [η >= 0, cp.sum(η, axis=1) == 1] + ([cp.sum(α, axis=0) == 0] if balanced else [])
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(Y, α)) - cp.sum_squares(R.T @ α) / 2), cons)
+    constraints = [η >= 0, cp.sum(η, axis=1) == 1]
+    if balanced:
+        constraints.append(cp.sum(α, axis=0) == 0)
+    value = cp.sum(cp.multiply(Y, α)) - cp.sum_squares(R.T @ α) / 2
+    problem = cp.Problem(cp.Maximize(value), constraints)
     problem.solve(solver=solver, **kw)
     return η.value, problem.value
 
@@ -112,21 +126,28 @@ def cs_gaps(G, η, c):  # -> (n,), their sum is P - D
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #a02bdc19
-def cs_certificate(F, η, y, c, n_iter=0, tol=1e-3, drift=0.0):  # -> Certificate
-    "The certificate of the machine that η makes, with scores F."
+def cs_certificate(
+    F,  # scores of the examples (n, K)
+    η,  # distributions (n, K)
+    y,  # class indices
+    c,  # weights of the slacks (n,)
+    n_iter=0,
+    tol=1e-3,
+    drift=0.0,  # how far F may be from the scores that η implies
+):  # -> Certificate
+    "The certificate of the classifier that η describes, with scores F."
     P, _ = cs_values(F, η, y, c)
     G = F - one_hot(y, F.shape[1])
     infeasible = max(-η.min(), np.abs(η.sum(1) - 1).max())
     slackness = (c[:, None] * η * (G.max(1, keepdims=True) - G)).max()
     return Certificate(
-        float(P),
-        float(P - cs_gaps(G, η, c).sum()),
-        0.0,
-        float(infeasible),
-        float(drift),
-        float(slackness),
-        n_iter,
-        tol,
+        primal=float(P),
+        dual=float(P - cs_gaps(G, η, c).sum()),
+        dual_feasibility=float(infeasible),
+        stationarity=float(drift),
+        complementarity=float(slackness),
+        n_iter=n_iter,
+        tol=tol,
     )
 
 
@@ -135,5 +156,108 @@ def score_radius(
     gap,  # P - D
     Kdiag,  # K(x, x) at each point
 ):  # -> (n,)
-    "How far a difference of two scores can be from the exact machine's, (10.10)."
+    "How far a difference of two scores can be from that of the exact optimum, (10.10)."
     return np.sqrt(4 * max(gap, 0.0) * np.asarray(Kdiag, float))
+
+
+# %% ../../nbs/crammer_singer/10_problem.ipynb #93af05c1
+def coefficients(η, y, c):  # (n, K) -> α (n, K)
+    "c (e_y - η), the entry of the own class computed from the entries of the others."
+    α = -c[:, None] * η
+    i = np.arange(len(y))
+    α[i, y] = 0.0
+    α[i, y] = -α.sum(1)
+    return α
+
+
+# %% ../../nbs/crammer_singer/10_problem.ipynb #3b8214b6
+class State(NamedTuple):
+    """Where a solution stands.
+
+    Attributes
+    ----------
+    η : array (n, K)
+        For each example a distribution over the classes.
+    F : array (n, K)
+        The scores of the examples.
+    M : array (K, d), optional
+        Prototypes, where a solver keeps them; the scores are then theirs.
+    """
+
+    η: np.ndarray
+    F: np.ndarray
+    M: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class CrammerSinger:
+    """The dual problem (10.7) of weighted examples under a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Fitted to `X`; a `shift` of one makes a penalised bias.
+    X : array or CSR matrix (n, d)
+        The rows; for a precomputed kernel the matrix (n, n).
+    y : array (n,)
+        Class indices.
+    c : array (n,)
+        Weights of the slacks.
+    K : int
+        Number of classes.
+    """
+
+    kernel: Kernel
+    X: object
+    y: np.ndarray
+    c: np.ndarray
+    K: int
+
+    checked_scores = 64  # how many are recomputed where all of them would cost too much
+
+    @classmethod
+    def of(cls, training, C=1.0, bias=0.0):
+        "The problem of training data, with the loss weighted by `C`."
+        kernel = replace(training.kernel, shift=float(bias))
+        return cls(kernel, training.X, training.y, C * training.weights, training.n_classes)
+
+    @property
+    def n(self):
+        return len(self.y)
+
+    @cached_property
+    def matrix(self):
+        "The kernel matrix (n, n); computed when a solver first asks for it, and kept."
+        return np.ascontiguousarray(self.kernel(self.X), dtype=float)
+
+    @property
+    def has_matrix(self):
+        return "matrix" in vars(self) or self.kernel.name == "precomputed"
+
+    def scores(self, α):
+        "Scores (n, K) of the examples from coefficients (n, K), most of whose rows are zero."
+        if self.has_matrix:
+            return np.ascontiguousarray((csr_array(α.T) @ self.matrix).T)
+        S = np.flatnonzero(α.any(1))
+        return kernel_scores(self.kernel, self.X, self.X[S], α[S])
+
+    def start(self, before=None):
+        "All mass on the own class, where every score is zero; or the distributions `before`."
+        if before is None:
+            return State(one_hot(self.y, self.K), np.zeros((self.n, self.K)))
+        η = np.array(before, float)
+        return State(η, self.scores(coefficients(η, self.y, self.c)))
+
+    def refresh(self, state):
+        "Scores computed again; without the matrix, which would cost a round, a sample is compared."
+        α = coefficients(state.η, self.y, self.c)
+        if self.has_matrix:
+            return State(state.η, self.scores(α)), 0.0
+        i = np.unique(np.linspace(0, self.n - 1, self.checked_scores).astype(int))
+        S = np.flatnonzero(α.any(1))
+        again = kernel_scores(self.kernel, self.X[i], self.X[S], α[S])
+        return state, float(np.abs(again - state.F[i]).max(initial=0))
+
+    def certify(self, state, n_iter=0, tol=1e-3, drift=0.0):
+        "The certificate of the classifier that the distributions describe."
+        return cs_certificate(state.F, state.η, self.y, self.c, n_iter, tol, drift)
