@@ -18,7 +18,7 @@ from sklearn.svm import SVC, LinearSVC
 from mcsvm_lit.core.compiled import kernel
 from mcsvm_lit.core.simplex import project_cs, project_row
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
-from mcsvm_lit.crammer_singer.kernel_solver import descend
+from mcsvm_lit.crammer_singer.kernel_solver import Examples, Stop, descend
 from mcsvm_lit.crammer_singer.problem import cs_values, one_hot, slacks
 from mcsvm_lit.studies.datasets import load, names
 
@@ -51,8 +51,9 @@ def scale(X):
 
 
 def distributions(m, n):  # fitted CrammerSingerSVC -> η (n, K)
-    η = one_hot(m._y, len(m.classes_))
-    η[m.support_] = m.label_distribution_
+    η = one_hot(m._labels, len(m.classes_))
+    at_work = m._place >= 0  # also the copies of a support pattern
+    η[at_work] = m.label_distribution_[m._place[at_work]]
     assert len(η) == n
     return η
 
@@ -111,7 +112,8 @@ def by_figure5(Kxx, y, C, ε=1e-3):
 
 def by_descend(Kxx, y, C, tol, ε=0.0):  # to a relative gap, or, as the paper stops, to ψ < ε
     G, η = start(y, y.max() + 1)
-    descend(Kxx, Kxx.diagonal().copy(), y, np.full(len(y), float(C)), G, η, tol, 10**8, ε=ε)
+    examples = Examples(y, np.full(len(y), float(C)), np.empty(0, int), η, G)
+    descend(Kxx, examples, Stop(tol, ε=ε))
     return η.T
 
 

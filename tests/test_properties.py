@@ -14,8 +14,15 @@ from scipy.sparse import csr_array
 from mcsvm_lit.core.boxqp import boxqp
 from mcsvm_lit.core.kernels import Kernel, KernelRows
 from mcsvm_lit.core.simplex import project_cs, project_row, project_simplex
+from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.crammer_singer.kernel_solver import solve_kernel
-from mcsvm_lit.crammer_singer.problem import cs_dual_cvxpy, cs_gaps, cs_values, one_hot
+from mcsvm_lit.crammer_singer.problem import (
+    CrammerSinger,
+    cs_dual_cvxpy,
+    cs_gaps,
+    cs_values,
+    one_hot,
+)
 
 
 def numbers(most):
@@ -188,15 +195,15 @@ kernels_of_fits = st.sampled_from(
 def test_a_fit_is_certified(made, kernel, tol):
     X, y, c, K = made
     k = kernel.fit(X)
-    s = solve_kernel(k, X, y, c, K, tol=tol)
-    cert = s.certificate
-    assert (s.η >= 0).all()
-    assert_allclose(s.η.sum(1), 1, rtol=1e-12)
-    F = k(X) @ (c[:, None] * (one_hot(y, K) - s.η))
-    P, D = cs_values(F, s.η, y, c)  # recomputed, from η alone
-    assert_allclose(s.F, F, rtol=1e-9, atol=1e-9)
+    s = solve_kernel(CrammerSinger(k, X, y, c, K), Goal(tol))
+    cert, (η, scores, _) = s.certificate, s.state
+    assert (η >= 0).all()
+    assert_allclose(η.sum(1), 1, rtol=1e-12)
+    F = k(X) @ (c[:, None] * (one_hot(y, K) - η))
+    P, D = cs_values(F, η, y, c)  # recomputed, from η alone
+    assert_allclose(scores, F, rtol=1e-9, atol=1e-9)
     assert_allclose([cert.primal, cert.dual], [P, D], rtol=1e-9, atol=1e-12)
-    assert cs_gaps(F - one_hot(y, K), s.η, c).min() >= 0 and P >= D - 1e-12 * P
+    assert cs_gaps(F - one_hot(y, K), η, c).min() >= 0 and P >= D - 1e-12 * P
     assert c.sum() * (1 + tol) >= P and cert.converged and cert.relative_gap <= tol
 
 
@@ -208,8 +215,9 @@ def test_the_order_and_the_split_of_weights_do_not_matter(made, kernel):
     k = kernel.fit(X)
     twice = np.repeat(np.arange(len(y)), 2)[::-1]
     shares = np.tile([1 / 3, 2 / 3], len(y))
-    one = solve_kernel(k, X, y, c, K, tol=1e-9)
-    two = solve_kernel(k, X[twice], y[twice], c[twice] * shares, K, tol=1e-9)
+    one = solve_kernel(CrammerSinger(k, X, y, c, K), Goal(1e-9))
+    split = CrammerSinger(k, X[twice], y[twice], c[twice] * shares, K)
+    two = solve_kernel(split, Goal(1e-9))
     assert_allclose(one.certificate.primal, two.certificate.primal, rtol=1e-8)
     radius = (
         4 * np.sqrt(1e-9 * one.certificate.primal * k.diag(X).max(initial=0)) + 1e-9
@@ -218,7 +226,7 @@ def test_the_order_and_the_split_of_weights_do_not_matter(made, kernel):
     def apart(F):
         return F - F[:, :1]
 
-    assert_allclose(apart(one.F), apart(two.F[::-1][::2]), rtol=0, atol=radius)
+    assert_allclose(apart(one.state.F), apart(two.state.F[::-1][::2]), rtol=0, atol=radius)
 
 
 @settings(max_examples=10)
@@ -228,7 +236,7 @@ def test_a_fit_is_what_a_cone_solver_finds(made, kernel):
     y[0], c = K - 1, np.clip(c, 0.1, 3.0)
     k = kernel.fit(X)
     assert_allclose(
-        solve_kernel(k, X, y, c, K, tol=1e-9).certificate.primal,
+        solve_kernel(CrammerSinger(k, X, y, c, K), Goal(1e-9)).certificate.primal,
         cs_dual_cvxpy(k(X), y, c)[1],
         rtol=1e-6,
     )

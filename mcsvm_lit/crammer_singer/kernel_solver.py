@@ -64,9 +64,9 @@ import numpy as np
 from ..core.compiled import kernel
 from ..core.estimators import kernel_scores, row_codes
 from ..core.kernels import Kernel
-from ..core.simplex import project_row
+from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
-from .problem import CrammerSinger, State, coefficients, one_hot
+from .problem import CrammerSinger, State, one_hot
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b60efc56
 SHARE = 0.5
@@ -325,7 +325,7 @@ class Examples:
         "Take the distributions of a part over; returns the change of its coefficients (len(S), K)."
         change = (part.η - self.η[:, S]).T
         self.η[:, S] = part.η
-        return coefficients(change, self.y[S], self.c[S])
+        return own_and_rest(change, self.y[S], self.c[S])
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f4be6ba2
@@ -487,7 +487,7 @@ class Leaper:
     def remember(self, e):
         "The present trail replaces the older one and ends; returns its place."
         j = len(self.gaps) % 2
-        self.trail[j] = coefficients((e.η - self.start_η).T, e.y, e.c).T
+        self.trail[j] = own_and_rest((e.η - self.start_η).T, e.y, e.c).T
         np.subtract(e.G, self.start_G, out=self.effect[j])
         self.start_η[:] = e.η
         self.start_G[:] = e.G

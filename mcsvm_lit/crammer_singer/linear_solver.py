@@ -75,10 +75,11 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..core.certificates import Certificate
 from ..core.compiled import Indices, Matrix, Number, Vector, kernel
-from ..core.simplex import project_row
+from ..core.linear import conjugate_gradients
+from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
 from .kernel_solver import contrary, exchange
-from .problem import State, coefficients, one_hot
+from .problem import State, one_hot
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #6a404ce7
@@ -205,7 +206,7 @@ class LinearCrammerSinger:
 
     def prototypes(self, η):
         "M(η), (10.6)."
-        return self.rows.prototypes(coefficients(η, self.y, self.c))
+        return self.rows.prototypes(own_and_rest(η, self.y, self.c))
 
     def start(self, before=None):
         "All mass on the own class, or the distributions `before`, and the prototypes they make."
@@ -641,24 +642,17 @@ def by_products(Xa, S, w, g, most=PRODUCTS, forcing=FORCING):  # as in by_pairs 
     X2 = Xa.multiply(Xa) if sparse.issparse(Xa) else Xa * Xa
     diagonal = 1 + (X2.T @ (w * (1 - 1 / size) * S)).T
 
-    def H(V):
+    def product(V):
         Z = S * (Xa @ V.T)
-        return V + (Xa.T @ (w * (Z - S * Z.sum(1, keepdims=True) / size))).T  # (13.7)
+        return V + (Xa.T @ (w * (Z - S * Z.sum(1, keepdims=True) / size))).T, 0.0  # (13.7)
 
-    Δ, r = np.zeros_like(g), -g
-    z = r / diagonal
-    p, rz, small = z, (r * z).sum(), forcing**2 * (g * g).sum()
-    for _ in range(most):
-        if (r * r).sum() <= small:
-            break
-        Hp = H(p)
-        a = rz / (p * Hp).sum()
-        Δ = Δ + a * p
-        r = r - a * Hp
-        z = r / diagonal
-        rz, old = (r * z).sum(), rz
-        p = z + rz / old * p
-    return Δ
+    def enough(rr, Δ):
+        return rr <= forcing**2 * (g * g).sum()
+
+    def precondition(r):
+        return r / diagonal
+
+    return conjugate_gradients(product, -g, enough, most, precondition)[0]
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #8f5a0911
@@ -860,6 +854,8 @@ class ProximalNewton:
     def run(self, problem, state, effort):
         certificate = problem.certify(state)
         best, D = Valued(state, certificate.primal, certificate.gap), certificate.dual
+        if best.reaches(effort.aim):
+            return state, 0
         smoothing, p = first_stage(problem, state, certificate.gap)
         steps = idle = 0
         while not best.reaches(effort.aim) and steps < effort.budget:

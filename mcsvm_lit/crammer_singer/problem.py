@@ -13,7 +13,6 @@ __all__ = [
     "cs_gaps",
     "cs_certificate",
     "score_radius",
-    "coefficients",
     "State",
     "CrammerSinger",
 ]
@@ -29,6 +28,7 @@ from scipy.sparse import csr_array
 from ..core.certificates import Certificate
 from ..core.estimators import kernel_scores
 from ..core.kernels import Kernel
+from ..core.simplex import own_and_rest
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #8a49fafa
@@ -160,16 +160,6 @@ def score_radius(
     return np.sqrt(4 * max(gap, 0.0) * np.asarray(Kdiag, float))
 
 
-# %% ../../nbs/crammer_singer/10_problem.ipynb #93af05c1
-def coefficients(η, y, c):  # (n, K) -> α (n, K)
-    "c (e_y - η), the entry of the own class computed from the entries of the others."
-    α = -c[:, None] * η
-    i = np.arange(len(y))
-    α[i, y] = 0.0
-    α[i, y] = -α.sum(1)
-    return α
-
-
 # %% ../../nbs/crammer_singer/10_problem.ipynb #3b8214b6
 class State(NamedTuple):
     """Where a solution stands.
@@ -246,11 +236,11 @@ class CrammerSinger:
         if before is None:
             return State(one_hot(self.y, self.K), np.zeros((self.n, self.K)))
         η = np.array(before, float)
-        return State(η, self.scores(coefficients(η, self.y, self.c)))
+        return State(η, self.scores(own_and_rest(η, self.y, self.c)))
 
     def refresh(self, state):
         "Scores computed again; without the matrix, which would cost a round, a sample is compared."
-        α = coefficients(state.η, self.y, self.c)
+        α = own_and_rest(state.η, self.y, self.c)
         if self.has_matrix:
             return State(state.η, self.scores(α)), 0.0
         i = np.unique(np.linspace(0, self.n - 1, self.checked_scores).astype(int))

@@ -61,10 +61,12 @@ __all__ = [
 import numpy as np
 
 from ...core.kernels import Kernel, KernelRows
+from ...core.simplex import own_and_rest
+from ...core.solving import Goal
 from ...crammer_singer.classifier import CrammerSingerSVC
 from ...crammer_singer.kernel_solver import solve_kernel
 from ...crammer_singer.paper import COOLING, Descent, active, cyclic, greedy, row_products
-from ...crammer_singer.problem import one_hot
+from ...crammer_singer.problem import CrammerSinger, one_hot
 from ..datasets import load, standardise, stratified_holdouts
 from ..figures import COLORS, axes, bars, images, ours_beside_theirs, style
 from ..runner import exhibit, jobs
@@ -174,9 +176,9 @@ def multiclass(Kxx, y, K, Cs):  # for each C: coefficients α (n, K) and certifi
     η = None
     for C in Cs:
         c = np.full(len(y), float(C))
-        s = solve_kernel(given.fit(Kxx), Kxx, y, c, K, TOL, η0=η)
-        η = s.η
-        yield s.α(y, c), [s.certificate]
+        s = solve_kernel(CrammerSinger(given.fit(Kxx), Kxx, y, c, K), Goal(TOL), before=η)
+        η = s.state.η
+        yield own_and_rest(η, y, c), [s.certificate]
 
 
 def rest(Kxx, y, K, Cs):  # the same
