@@ -1,4 +1,4 @@
-"""Wu, Zhang and Liu's machines: CPU seconds per weight, against a general solver and against the seconds that the paper prints."""
+"""Wu, Zhang and Liu's classifiers: CPU seconds per weight, against a general solver and against the seconds that the paper prints."""
 
 import numpy as np
 from harness import benchmark, once, seconds, small
@@ -6,8 +6,8 @@ from harness import benchmark, once, seconds, small
 from mcsvm_lit.core.kernels import Kernel, pivoted_cholesky
 from mcsvm_lit.core.simplex import simplex_grid
 from mcsvm_lit.probability.hinge import hinge_cvxpy, solve_hinge
-from mcsvm_lit.probability.path_in_weights import solve_many
-from mcsvm_lit.probability.truncated import TruncatedHingeSVC, truncated_many
+from mcsvm_lit.probability.path_in_weights import Sample, solve_many
+from mcsvm_lit.probability.truncated import TruncatedHingeSVC, Truncation, truncated_many
 from mcsvm_lit.studies.datasets import make_wzl1, make_wzl2, make_wzl3, make_wzl4
 
 PAPER = {
@@ -15,7 +15,7 @@ PAPER = {
     2: 5.4086,
     3: 0.5118,
     4: 2.3549,
-}  # section 5.2, seconds per weight on the authors' machine
+}  # section 5.2, seconds per weight on the authors' computer
 
 
 def example(i):  # -> rows, class indices, classes
@@ -37,25 +37,30 @@ def lattice(K, M):
     return simplex_grid(K, M, interior=True) / M
 
 
+def minimal(K):  # -> Truncation
+    "The hinge, truncated as little as consistency allows."
+    return Truncation(-1 / (K - 1))
+
+
 def warm_up():
     for i in (1, 2):
         Z, y, K = example(i)
-        truncated_many(Z[:60], y[:60], gumbel(K, 2), 1.0, K, -1 / (K - 1))
+        truncated_many(Sample(Z[:60], y[:60], K), gumbel(K, 2), 1.0, minimal(K))
 
 
 # -- per weight --------------------------------------------------------------------------------------
 @benchmark("Wu, Zhang and Liu, one weight")
 def wzl_weight(repeat):
     """CPU milliseconds per weight, hinge and truncated at the minimal place, over 64 Gumbel weights, and over a lattice of weights where neighbours are near.
-    CVXPY with ECOS: the hinge primal, two weights. The last column holds the truncated machine against the paper's seconds, on its own machine: read it as an order of magnitude."""
+    CVXPY with ECOS: the hinge primal, two weights. The last column holds the truncated classifier against the paper's seconds, on its own computer: read it as an order of magnitude."""
     warm_up()
     for i, C in ((1, 1.0), (1, 100.0), (2, 10.0), (3, 10.0), (4, 10.0)):
         Z, y, K = example(i)
-        s, Π = -1 / (K - 1), gumbel(K, 64)
+        sample, Π = Sample(Z, y, K), gumbel(K, 64)
         near = lattice(K, 20 if K == 3 else 8)
         runs = {
-            "hinge": lambda Π: solve_many(Z, y, Π, C, K),
-            "truncated": lambda Π: truncated_many(Z, y, Π, C, K, s),
+            "hinge": lambda Π: solve_many(sample, Π, C),
+            "truncated": lambda Π: truncated_many(sample, Π, C, minimal(K)),
         }
         t = {
             (who, len(Q)): once(lambda: run(Q)).seconds / len(Q)
@@ -83,7 +88,7 @@ def wzl_weight(repeat):
 # -- whole sets of weights ---------------------------------------------------------------------------
 @benchmark("Wu, Zhang and Liu, all weights of a fit")
 def wzl_fit(repeat):
-    """CPU seconds for all machines of a fit, truncated, and the largest relative gap of a last convex problem among them (1e-8 was asked for)."""
+    """CPU seconds for all classifiers of a fit, truncated, and the largest relative gap of a last convex problem among them (1e-8 was asked for)."""
     warm_up()
     for i, C, name, Π, goal in (
         (1, 1.0, "1176 lattice weights, d = 0.02", lattice(3, 50), 5.0),
@@ -94,7 +99,7 @@ def wzl_fit(repeat):
         (4, 10.0, "256 Gumbel weights", gumbel(5, 256), 30.0),
     ):
         Z, y, K = example(i)
-        r = once(lambda: truncated_many(Z, y, Π, C, K, -1 / (K - 1)))
+        r = once(lambda: truncated_many(Sample(Z, y, K), Π, C, minimal(K)))
         yield {
             "problem": f"Example {i}, C = {C:g}",
             "weights": name,
@@ -119,7 +124,7 @@ def wzl_right(repeat):
         walked = 0.0
         for C in (0.1, 1.0, 10.0, 100.0):
             Π = rng.dirichlet(np.ones(K), 25)
-            many = solve_many(Z, y, Π, C, K)
+            many = solve_many(Sample(Z, y, K), Π, C)
             for j, π in enumerate(Π):
                 P = hinge_cvxpy(Z, y, C * π[y], K, abstol=1e-9, reltol=1e-9, feastol=1e-9)[2]
                 worst = max(worst, abs(solve_hinge(Z, y, C * π[y], K).certificate.primal / P - 1))
