@@ -123,7 +123,7 @@ class PairDescent:
         return r, who if hit else None
 
     def certificate(self, n_iter=0, tol=1e-6):
-        return klr_certificate(self.F, self.u, self.s, self.c, None, n_iter, tol)
+        return klr_certificate(self.F, self.u, self.s, self.c, n_iter=n_iter, tol=tol)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #810751e2
@@ -145,7 +145,7 @@ KLRFit.__doc__ = (
 def _finish(d, step, tol, trace, name, ended):  # -> KLRFit
     d.F = d.G @ (d.a[1] * d.s)  # afresh: updates drift
     b = best_intercept(d.F, d.s, d.c)
-    cert = klr_certificate(d.F, d.u, d.s, d.c, b, step, tol)
+    cert = klr_certificate(d.F, d.u, d.s, d.c, b, n_iter=step, tol=tol)
     if not (cert.converged or ended):
         warnings.warn(f"{name} stopped after {step} steps: {cert!r}", ConvergenceWarning)
     return KLRFit(d.u, d.F, b, cert, np.array(trace))

@@ -195,30 +195,36 @@ def klr_values(
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #fbae499f
-def klr_certificate(
-    F,
-    u,
-    s,
-    c,  # as for `klr_values`
-    b=None,
-    n_iter=0,
-    tol=1e-6,
-    intercept=True,
-):  # -> Certificate
-    "The certificate of the machine with α = c σ(u), scores F and intercept b."
+def klr_certificate(F, u, s, c, b=None, intercept=True, **asked):
+    """The certificate of the model with α = c σ(u), scores F and intercept b.
+
+    Parameters
+    ----------
+    F, u, s, c : arrays of shape (n,)
+        As for `klr_values`.
+    b : float, optional
+        By default the best intercept for F, or 0 without one.
+    intercept : bool, default=True
+        Is there a free intercept?
+    **asked
+        `n_iter` and `tol` of the `Certificate`; `tol` is 1e-6 by default.
+    """
     if b is None:
         b = best_intercept(F, s, c) if intercept else 0.0
     primal, dual, _ = klr_values(F, u, s, c, b, intercept)
     α = c * expit(u)
-    unbalanced = abs(α @ s) / α.sum() if intercept else 0.0
-    stationarity = np.abs(
-        expit(-s * (F + b)) - expit(u)
-    ).max()  # α = c σ(ξ) of (20.6), per unit of weight
-    trivial = (
-        c @ logistic_loss(s * best_intercept(0 * F, s, c)) if intercept else c.sum() * np.log(2)
-    )
+    off = np.abs(expit(-s * (F + b)) - expit(u)).max()  # α = c σ(ξ) of (20.6), per unit of weight
+    unbalanced, trivial = 0.0, c.sum() * np.log(2)
+    if intercept:
+        unbalanced = abs(α @ s) / α.sum()
+        trivial = c @ logistic_loss(s * best_intercept(0 * F, s, c))
     return Certificate(
-        primal, dual, 0.0, float(unbalanced), float(stationarity), 0.0, n_iter, tol, float(trivial)
+        primal,
+        dual,
+        dual_feasibility=float(unbalanced),
+        stationarity=float(off),
+        unit=float(trivial),
+        **{"tol": 1e-6, **asked},
     )
 
 

@@ -4,42 +4,85 @@
 
 # %% auto #0
 __all__ = [
+    "REST_SHARE",
+    "REST_LOGIT",
+    "LEAST_SHARE",
+    "FURTHEST_LOGIT",
+    "PAIR_ACCURACY",
+    "LOOK",
+    "EARLY",
+    "PATIENCE",
+    "PAIR_BUDGET",
+    "PAIR_LIMIT",
+    "NEWTON_LIMIT",
+    "STALLED",
+    "CG_LIMIT",
+    "CG_ACCURACY",
+    "DIRECTIONS",
+    "RANK_TRACE",
+    "RANK_SHARE",
+    "CACHE_FACTOR",
+    "CACHE_ROWS",
+    "WORKING_SET",
+    "TILE",
+    "SAMPLE",
     "INDEFINITE",
+    "SOLVERS",
     "balanced",
     "best_scale",
-    "pair_step",
+    "bracketed_pair_step",
     "at_rest",
+    "Labels",
+    "Interior",
     "halves",
-    "moved",
+    "store_rooms",
+    "rooms",
     "worst_pair",
     "pair_steps",
     "logit_root",
+    "worst_single",
     "single_steps",
     "fast_gap",
-    "hopeless",
+    "LogisticState",
+    "interior",
+    "streamed",
+    "Gram",
+    "BinaryLogistic",
     "descend",
-    "by_cholesky",
+    "Pairs",
+    "cholesky_systems",
     "best_length",
+    "NewtonPoint",
     "newton_step",
+    "BestPoint",
+    "unwatched",
     "newton",
     "woodbury",
     "conjugate_gradients",
-    "by_gradients",
-    "by_factor",
+    "gradient_systems",
+    "LowRankGram",
     "secant",
     "best_combination",
-    "refine",
-    "streamed",
+    "model_direction",
+    "correct",
+    "extreme_rows",
     "working_set",
-    "descend_rows",
-    "Watch",
+    "descend_working_sets",
+    "CholeskyNewton",
+    "WorkingSets",
+    "LowRank",
+    "reached",
+    "smaller_gap",
+    "strategies_for",
     "KLRSolution",
-    "Fit",
+    "Options",
     "solve_klr",
 ]
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #859cffd6
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -56,9 +99,33 @@ from mcsvm_lit.core.kernels import (
 )
 
 from ..core.certificates import Certificate
-from ..core.compiled import kernel
-from ..core.estimators import progress
+from ..core.compiled import Vector, kernel
+from ..core.solving import Effort, Goal, Pace, solve
 from .problem import best_intercept, klr_certificate, klr_check, klr_values
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #c352f7af
+REST_SHARE = 1e-13  # of c: a multiplier this near to a wall may rest; the scores cannot see it
+REST_LOGIT = 30.0  # a resting multiplier's target lies beyond this logit, e^-30 ≈ REST_SHARE
+LEAST_SHARE = 1e-290  # of c: the smallest distance to a wall that is stored (its log is finite)
+FURTHEST_LOGIT = 600.0  # logits are clipped here: e^-600 is nearly the smallest float
+PAIR_ACCURACY = 1e-4  # of H_i - H_j: how exactly one step on a pair is solved
+LOOK = 0.5  # times n: steps between two looks at the gap, which costs as much as one step
+EARLY = 0.9  # of the aim: where steps end, since scores made again differ in the last digits
+PATIENCE = 5  # times n: steps before the pace of the gap is judged
+PAIR_BUDGET = 100  # times n: steps before Newton takes over; 200 n² multiplications
+PAIR_LIMIT = 2000  # times n: steps where nothing takes over
+NEWTON_LIMIT = 100  # iterations of Newton's method, or products of a corrected model
+STALLED = 8  # iterations in a row that did not halve the gap: rounding stops Newton's method
+CG_LIMIT = 40  # conjugate gradients for one Newton system
+CG_ACCURACY = (1e-4, 1e-2)  # of ‖right side‖²: bounds of the squared residual asked for
+DIRECTIONS = 5  # of the last steps over which the corrected model searches
+RANK_TRACE = 1e-13  # of the trace of G: a factor that misses less is complete
+RANK_SHARE = 4  # the factor must be complete before rank n / RANK_SHARE to be worth it
+CACHE_FACTOR = 5  # one part in five of the cache is for the factor beyond the cache
+CACHE_ROWS = 3  # one part in three of the cache is for rows of working sets
+WORKING_SET = 256  # examples of a working set; its matrix fits into a processor's cache
+TILE = 512  # rows of a tile of a streamed product; two tiles fit into a processor's cache
+SAMPLE = 64  # rows on which the drift of the scores is measured where a product is dear
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #da965944
@@ -72,7 +139,7 @@ def balanced(s, c, intercept=True):  # -> δ (n,)
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #fc9501d9
-def best_scale(δ, c, q):  # q: aᵀKa at α = c δ
+def best_scale(δ, c, q):  # q: aᵀGa at α = c δ
     "The root t of (22.3), by bisection of its logarithm."
     lo, hi = -700.0, 0.0
     for _ in range(40):  # t to nine digits: more than a start needs
@@ -86,18 +153,17 @@ def best_scale(δ, c, q):  # q: aᵀKa at α = c δ
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #34f105b1
 @kernel("f8, f8, f8, f8, f8, f8, f8")
-def pair_step(D, η, Ri, Oi, Rj, Oj, tol):  # D = h_i - h_j > 0, tol on its value after the step
-    "The step τ of (22.4), and what it leaves of the smaller room, (22.5)."
+def bracketed_pair_step(spread, χ, Ri, Oi, Rj, Oj, tol):  # spread = H_i - H_j > 0
+    "The step d of (22.4) to |ψ| <= tol, and what it leaves of the smaller room, (22.5)."
     T, lo, hi = min(Ri, Rj), 0.0, np.inf
-    before = np.log(Ri / Oi) + np.log(Rj / Oj)
-    x = min(
-        1.0, D / ((η + 1 / Ri + 1 / Oi + 1 / Rj + 1 / Oj) * T)
-    )  # Newton's first step from x = 0
+    now = np.log(Ri / Oi) + np.log(Rj / Oj)
+    # Newton's first step from x = 0, but not a long one
+    x = min(1.0, spread / ((χ + 1 / Ri + 1 / Oi + 1 / Rj + 1 / Oj) * T))
     for _ in range(200):
         v = T * np.exp(-x)
-        τ = -T * np.expm1(-x)
-        ri, rj, oi, oj = (Ri - T) + v, (Rj - T) + v, Oi + τ, Oj + τ
-        ψ = D - η * τ - before + np.log(ri / oi) + np.log(rj / oj)
+        d = -T * np.expm1(-x)
+        ri, rj, oi, oj = (Ri - T) + v, (Rj - T) + v, Oi + d, Oj + d
+        ψ = spread - χ * d - now + np.log(ri / oi) + np.log(rj / oj)
         if abs(ψ) <= tol:
             break
         if ψ > 0:
@@ -106,82 +172,113 @@ def pair_step(D, η, Ri, Oi, Rj, Oj, tol):  # D = h_i - h_j > 0, tol on its valu
             hi = x
         if hi < np.inf and hi - lo <= 1e-15 * hi:
             break
-        x += ψ / ((η + 1 / ri + 1 / oi + 1 / rj + 1 / oj) * v)
+        x += ψ / ((χ + 1 / ri + 1 / oi + 1 / rj + 1 / oj) * v)
         if not lo < x < hi:
             x = (lo + hi) / 2 if hi < np.inf else 2 * lo + 1
-        x = min(x, 600.0)  # e^-600: nobody can tell it from the wall
-    return τ, v
+        x = min(x, FURTHEST_LOGIT)  # e^-600 of the room is the wall
+    return d, v
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #9ea8e78c
 @kernel("f8, f8, f8, f8, f8, f8")
 def at_rest(α, ω, s, c, F, β):
     "Is α at a wall, and its target beyond?"
-    if α < 1e-13 * c:
-        return -s * (F - β) < -30.0
-    if ω < 1e-13 * c:
-        return -s * (F - β) > 30.0
+    if α < REST_SHARE * c:
+        return -s * (F - β) < -REST_LOGIT
+    if ω < REST_SHARE * c:
+        return -s * (F - β) > REST_LOGIT
     return False
+
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #8ab65b25
+class Labels(NamedTuple):
+    "What the loss knows of the examples: signs ±1 and positive weights."
+
+    s: Vector
+    c: Vector
+
+
+class Interior(NamedTuple):
+    "A point inside the box: the distances α and ω = c - α to its walls, and the scores F = G a."
+
+    α: Vector
+    ω: Vector
+    F: Vector
+
+    def state(self):
+        "A copy, as a dual point."
+        return LogisticState(np.log(self.α / self.ω), self.F.copy())
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #a01fd721
 @kernel("f8, f8, f8")
-def halves(R, O, c):  # two numbers that add up to c, the smaller one exact
-    "The same, adding up to c again."
-    R, O = max(R, 1e-290 * c), max(O, 1e-290 * c)
+def halves(R, O, c):
+    "Two numbers that should add up to c, made to do so; the smaller one keeps its digits."
+    R, O = max(R, LEAST_SHARE * c), max(O, LEAST_SHARE * c)
     return (R, c - R) if R < O else (c - O, O)
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #ff2771d3
-@kernel("f8[::1], f8[::1], f8[::1], f8[::1], i8, f8, f8")
-def moved(α, ω, s, c, i, R, O):  # rooms ahead and behind after a_i went down
-    "Store the rooms of i as α and ω."
-    R, O = halves(R, O, c[i])
-    if s[i] > 0:
-        α[i], ω[i] = R, O
+@kernel("Labels, Interior, i8, f8, f8, b1")
+def store_rooms(labels, point, i, R, O, falls):  # rooms ahead and behind after the step
+    "Store the rooms of i, whose a_i falls or rises, as α and ω."
+    R, O = halves(R, O, labels.c[i])
+    if (labels.s[i] > 0) == falls:
+        point.α[i], point.ω[i] = R, O
     else:
-        α[i], ω[i] = O, R
+        point.α[i], point.ω[i] = O, R
+
+
+@kernel("Labels, Interior, i8, b1")
+def rooms(labels, point, i, falls):  # -> R, O
+    "The rooms ahead of i and behind it, when a_i is to fall or to rise."
+    if (labels.s[i] > 0) == falls:
+        return point.α[i], point.ω[i]
+    return point.ω[i], point.α[i]
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #d5f7c837
-@kernel("f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8")
-def worst_pair(h, α, ω, s, c, F, β):  # -> i, j; -1 where everybody rests
-    "The largest and the smallest h among those that do not rest, KLR (3.4)."
+@kernel("f8[::1], Labels, Interior, f8")
+def worst_pair(H, labels, point, β):  # -> i, j; -1 where all rest
+    "The largest and the smallest H among those that do not rest, KLR (3.4)."
+    s, c = labels
+    α, ω, F = point
     i = j = -1
     top, low = -np.inf, np.inf
-    for k in range(len(h)):
-        if (h[k] > top or h[k] < low) and not at_rest(α[k], ω[k], s[k], c[k], F[k], β):
-            if h[k] > top:
-                top, i = h[k], k
-            if h[k] < low:
-                low, j = h[k], k
+    for k in range(len(H)):
+        if (H[k] > top or H[k] < low) and not at_rest(α[k], ω[k], s[k], c[k], F[k], β):
+            if H[k] > top:
+                top, i = H[k], k
+            if H[k] < low:
+                low, j = H[k], k
     return i, j
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #7ffb03a1
-@kernel("f8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8, i8")
-def pair_steps(K, s, c, α, ω, F, β, steps):  # -> steps taken; changes α, ω, F
+@kernel("f8[:,::1], Labels, Interior, f8, i8")
+def pair_steps(G, labels, point, β, steps):  # -> steps taken; changes the point
     "The paper's SMO: that many steps of the worst pair."
-    n = len(s)
-    h = F + s * np.log(α / ω)
+    s, F = labels.s, point.F
+    H = F + s * np.log(point.α / point.ω)
     for t in range(steps):
-        i, j = worst_pair(h, α, ω, s, c, F, β)
-        if i < 0 or h[i] - h[j] <= 1e-13 * (abs(h[i]) + abs(h[j])):
-            return t  # nothing to do that rounding would let us do
-        Ri, Oi = (α[i], ω[i]) if s[i] > 0 else (ω[i], α[i])
-        Oj, Rj = (α[j], ω[j]) if s[j] > 0 else (ω[j], α[j])
-        η = max(K[i, i] - 2 * K[i, j] + K[j, j], 0.0)
-        τ, v = pair_step(h[i] - h[j], η, Ri, Oi, Rj, Oj, 1e-4 * (h[i] - h[j]))
+        i, j = worst_pair(H, labels, point, β)
+        if i < 0 or H[i] - H[j] <= 1e-13 * (abs(H[i]) + abs(H[j])):
+            return t  # what is left is rounding
+        Ri, Oi = rooms(labels, point, i, True)
+        Rj, Oj = rooms(labels, point, j, False)
+        χ = max(G[i, i] - 2 * G[i, j] + G[j, j], 0.0)
+        spread = H[i] - H[j]
+        d, v = bracketed_pair_step(spread, χ, Ri, Oi, Rj, Oj, PAIR_ACCURACY * spread)
         T = min(Ri, Rj)
-        moved(α, ω, s, c, i, (Ri - T) + v, Oi + τ)
-        moved(ω, α, s, c, j, (Rj - T) + v, Oj + τ)  # a_j goes up: α and ω change places
-        for k in range(n):
-            d = τ * (K[j, k] - K[i, k])
-            F[k] += d
-            h[k] += d
-        h[i] = F[i] + s[i] * np.log(α[i] / ω[i])
-        h[j] = F[j] + s[j] * np.log(α[j] / ω[j])
-        β = (h[i] + h[j]) / 2
+        store_rooms(labels, point, i, (Ri - T) + v, Oi + d, True)
+        store_rooms(labels, point, j, (Rj - T) + v, Oj + d, False)
+        for k in range(len(s)):
+            change = d * (G[j, k] - G[i, k])
+            F[k] += change
+            H[k] += change
+        H[i] = F[i] + s[i] * np.log(point.α[i] / point.ω[i])
+        H[j] = F[j] + s[j] * np.log(point.α[j] / point.ω[j])
+        β = (H[i] + H[j]) / 2
     return steps
 
 
@@ -210,36 +307,48 @@ def logit_root(z, A, u):  # u: first guess
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #16e02b58
-@kernel("f8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8, i8")
-def single_steps(K, s, c, α, ω, F, β, steps):  # -> steps taken; changes α, ω, F; β is not used
-    "That many exact steps (22.6), each of the example with the largest |h|."
-    n = len(s)
-    h = F + s * np.log(α / ω)
+@kernel("Labels, Interior, f8[::1], f8")
+def worst_single(labels, point, H, β):  # -> i, |H_i|; i = -1 where all rest
+    "The largest |H| among those that do not rest."
+    s, c = labels
+    α, ω, F = point
+    i = -1
+    top = 0.0
+    for k in range(len(H)):
+        if abs(H[k]) > top and not at_rest(α[k], ω[k], s[k], c[k], F[k], β):
+            top, i = abs(H[k]), k
+    return i, top
+
+
+@kernel("f8[:,::1], Labels, Interior, f8, i8")
+def single_steps(G, labels, point, β, steps):  # -> steps taken; changes the point
+    "That many exact steps (22.6), each of the example with the largest |H|; β should be 0."
+    s, c = labels
+    α, ω, F = point
+    H = F + s * np.log(α / ω)
     for t in range(steps):
-        i = -1
-        top = 0.0
-        for k in range(n):
-            if abs(h[k]) > top and not at_rest(α[k], ω[k], s[k], c[k], F[k], 0.0):
-                top, i = abs(h[k]), k
+        i, top = worst_single(labels, point, H, β)
         if i < 0 or top <= 1e-15 * (1 + abs(F[i])):
             return t
-        u = logit_root(s[i] * F[i] - K[i, i] * α[i], c[i] * K[i, i], np.log(α[i] / ω[i]))
+        u = logit_root(s[i] * F[i] - G[i, i] * α[i], c[i] * G[i, i], np.log(α[i] / ω[i]))
         e = np.exp(-abs(u))
-        small = max(c[i] * e / (1 + e), 1e-290 * c[i])
+        small = max(c[i] * e / (1 + e), LEAST_SHARE * c[i])
         new, rest = (c[i] - small, small) if u > 0 else (small, c[i] - small)
         d = s[i] * (new - α[i] if α[i] < ω[i] else ω[i] - rest)
         α[i], ω[i] = new, rest
-        for k in range(n):
-            F[k] += d * K[i, k]
-            h[k] += d * K[i, k]
-        h[i] = F[i] + s[i] * np.log(new / rest)
+        for k in range(len(s)):
+            F[k] += d * G[i, k]
+            H[k] += d * G[i, k]
+        H[i] = F[i] + s[i] * np.log(new / rest)
     return steps
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #3b60ccc2
-@kernel("f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], b1")
-def fast_gap(s, c, α, ω, F, intercept):  # -> P, gap, β
-    "Primal value and duality gap of α at a nearly best intercept, in one pass."
+@kernel("Labels, Interior, b1")
+def fast_gap(labels, point, intercept):  # -> P, gap, β
+    "Primal value and duality gap of a point at a nearly best intercept, in one pass."
+    s, c = labels
+    α, ω, F = point
     P = gap = β = total = 0.0
     if intercept:
         for k in range(len(s)):
@@ -249,87 +358,286 @@ def fast_gap(s, c, α, ω, F, intercept):  # -> P, gap, β
         β = β / total
     for k in range(len(s)):
         p, u, ξ = α[k] / c[k], np.log(α[k] / ω[k]), -s[k] * (F[k] - β)
-        d, g = ξ - u, max(ξ, 0.0) + np.log1p(np.exp(-abs(ξ)))
-        kl = (
-            np.log1p(p * np.expm1(d)) - p * d
-            if d < 30
-            else g - max(u, 0.0) - np.log1p(np.exp(-abs(u))) - p * d
-        )
-        P += s[k] * α[k] * F[k] / 2 + c[k] * g
+        d, loss = ξ - u, max(ξ, 0.0) + np.log1p(np.exp(-abs(ξ)))
+        if d < 30:
+            kl = np.log1p(p * np.expm1(d)) - p * d
+        else:
+            kl = loss - max(u, 0.0) - np.log1p(np.exp(-abs(u))) - p * d
+        P += s[k] * α[k] * F[k] / 2 + c[k] * loss
         gap += c[k] * max(kl, 0.0)
     return P, gap, β
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #543f5059
-def hopeless(path, target, budget, least):  # path: [(steps, gap)]
-    "Will the gap, at its pace over the second half of the steps, miss the target within the budget?"
-    steps, gap = path[-1]
-    if steps < least:
-        return False
-    half, before = next(p for p in path if 2 * p[0] >= steps)
-    if gap >= before or half == steps:
-        return True
-    return steps + np.log(gap / target) * (steps - half) / np.log(before / gap) > budget
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #cdd64217
+class LogisticState(NamedTuple):
+    """A dual point: what strategies hand to each other.
+
+    Attributes
+    ----------
+    u : array of shape (n,) or (n, K)
+        Logits of α/c; with several classes the logarithms of the distributions η.
+    F : array of the same shape
+        Scores without the intercept.
+    """
+
+    u: np.ndarray
+    F: np.ndarray
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #790e70ee
-def descend(
-    K, s, c, α, ω, F, tol, budget, intercept=True, patient=True, tell=lambda *a: None
-):  # -> steps; changes α, ω, F
-    "Steps of pairs, or singly without intercept, until the relative gap is `tol`; not `patient`: or it is hopeless."
-    n, take, path, steps = len(s), pair_steps if intercept else single_steps, [], 0
-    while True:
-        P, gap, β = fast_gap(s, c, α, ω, F, intercept)
-        path.append((steps, gap))
-        tell(P, gap, steps, lambda: np.log(α / ω))
-        if (
-            gap <= 0.9 * tol * P
-            or steps >= budget
-            or not patient
-            and hopeless(path, tol * P, budget, 5 * n)
-        ):
-            return steps
-        taken = take(K, s, c, α, ω, F, β, min(max(n // 2, 1), budget - steps))
-        if not taken:
-            return steps
-        steps += taken
+def interior(state, c):
+    "A copy of a state as a point inside the box."
+    u = np.clip(state.u, -FURTHEST_LOGIT, FURTHEST_LOGIT)
+    return Interior(c * expit(u), c * expit(-u), np.array(state.F))
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #5cd97e28
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #fb6c8ef9
+def streamed(k, X, tile=TILE):  # -> function of V
+    "Products with the Gram matrix of X, which is never stored; each value is computed once."
+    n = X.shape[0]
+    slices = [slice(i, min(i + tile, n)) for i in range(0, n, tile)]
+    if callable(k.name):
+        parts, block = [X[I] for I in slices], k
+    else:
+        A = kernel_sides(k, X)[0]
+        parts = [_tile_side(A, I) for I in slices]
+
+        def block(P, Q):
+            return kernel_block(k, P, Q)
+
+    def times(V):
+        F = np.zeros(V.shape)
+        for i, I in enumerate(slices):
+            for j, J in enumerate(slices[: i + 1]):
+                B = block(parts[i], parts[j])
+                F[I] += B @ V[J]
+                if j < i:
+                    F[J] += B.T @ V[I]
+        return F
+
+    return times
+
+
+def _tile_side(A, I):
+    "Some rows of prepared data, ready to stand on either side of a block."
+    rows = A.X[I]
+    return Side(rows, rows.T.tocsr() if issparse(rows) else rows.T, A.h[I])
+
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #e57a7a5d
+class Gram:
+    """Kernel values of one fit: the Gram matrix if it fits into the cache, products in any case.
+
+    Parameters
+    ----------
+    k : Kernel
+        Fitted kernel.
+    X : array of shape (n, d)
+        Data; for a precomputed kernel its matrix.
+    cache_size : float, default=500
+        Megabytes for kernel values.
+    """
+
+    def __init__(self, k, X, cache_size=500.0):
+        self.k = k
+        self.X = X
+        self.n = X.shape[0]
+        self.cache_size = cache_size
+        fits = k.name == "precomputed" or Goal(cache_size=cache_size).holds(self.n**2)
+        self.matrix = np.ascontiguousarray(k(X)) if fits else None
+        self.stream = None if fits else streamed(k, X)
+
+    def times(self, V):
+        "G V."
+        return self.stream(V) if self.matrix is None else self.matrix @ V
+
+    def source(self):  # -> kernel, data
+        "What a pivoted factor or a cache of rows is to be made from."
+        if self.matrix is None:
+            return self.k, self.X
+        return Kernel("precomputed").fit(self.matrix), self.matrix
+
+    def rows(self, part=1):  # -> KernelRows
+        "A cache of rows in one of so many parts of the room."
+        return KernelRows(*self.source(), self.cache_size / part)
+
+    @cached_property
+    def diagonal(self):
+        return self.k.diag(self.X)
+
+    def remade(self, a, F):  # -> F, drift
+        "The scores G a; where a product is dear, F itself. In both cases how far F is off them."
+        if self.matrix is not None:
+            new = self.matrix @ a
+            return new, float(np.abs(new - F).max())
+        i = np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(int)
+        return F, float(np.abs(self.k(self.X[i], self.X) @ a - F[i]).max())
+
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #893815e3
 INDEFINITE = "The kernel matrix is not positive semidefinite: the problem is not convex."
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #38a0738d
-def by_cholesky(K):  # kernel matrix -> (mul, factor)
-    "Products with K, and systems with I + wKw solved by Cholesky."
+@dataclass(frozen=True)
+class BinaryLogistic:
+    """The problem (22.1): its values, its first state, its certificate.
 
-    def factor(w):
-        B = w[:, None] * K
-        B *= w
+    Parameters
+    ----------
+    gram : Gram
+        Kernel values.
+    s, c : arrays of shape (n,)
+        Signs ±1 and positive weights.
+    intercept : bool, default=True
+        Is there a free intercept?
+    """
+
+    gram: Gram
+    s: np.ndarray
+    c: np.ndarray
+    intercept: bool = True
+
+    @property
+    def labels(self):
+        return Labels(self.s, self.c)
+
+    def coefficients(self, u):
+        "a = s c σ(u)."
+        return self.s * self.c * expit(u)
+
+    def best_intercept(self, F):
+        return best_intercept(F, self.s, self.c) if self.intercept else 0.0
+
+    def values(self, state):
+        "Primal value, dual value and gap of a state, with the best intercept for its scores."
+        return klr_values(state.F, state.u, self.s, self.c, None, self.intercept)
+
+    def start(self, before=None):
+        "From given logits, shifted until Σ a = 0; else from (22.3)."
+        if before is not None:
+            u = np.clip(before, -FURTHEST_LOGIT, FURTHEST_LOGIT)
+            if self.intercept:
+                u = u - self.s * best_intercept(-self.s * u, self.s, self.c)
+            return LogisticState(u, self.gram.times(self.coefficients(u)))
+        return self.empty() if self.gram.matrix is None else self.balanced()
+
+    def balanced(self):
+        "The start (22.3), for one product with the Gram matrix."
+        s, c = self.s, self.c
+        δ = balanced(s, c, self.intercept)
+        a = s * c * δ
+        F = self.gram.times(a)
+        q = a @ F
+        if q < -1e-6 * np.abs(a) @ np.abs(F):
+            raise ValueError(INDEFINITE)
+        t = best_scale(δ, c, max(q, 0.0))
+        return LogisticState(np.log(t * δ / (1 - t * δ)), t * F)
+
+    def empty(self):
+        "Multipliers so small that all scores are zero: a start that costs no product."
+        δ = balanced(self.s, self.c, self.intercept)
+        return LogisticState(np.log(δ) - FURTHEST_LOGIT, np.zeros(len(δ)))
+
+    def refresh(self, state):
+        "The state with its scores made again, and how far they had drifted."
+        F, drift = self.gram.remade(self.coefficients(state.u), state.F)
+        return LogisticState(state.u, F), drift
+
+    def certify(self, state, n_iter=0, tol=1e-6, drift=0.0):
+        "The certificate of a state; an error of scores that were not made again is in it."
+        b = self.best_intercept(state.F)
+        asked = dict(n_iter=n_iter, tol=tol)
+        certificate = klr_certificate(state.F, state.u, self.s, self.c, b, self.intercept, **asked)
+        if self.gram.matrix is not None:
+            return certificate
+        return replace(certificate, stationarity=max(certificate.stationarity, drift))
+
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #790e70ee
+def descend(problem, state, effort, patient=True):  # -> state, steps
+    "Steps on pairs, or on single multipliers without intercept, until the aim of `effort`."
+    n = len(problem.s)
+    take = pair_steps if problem.intercept else single_steps
+    point = interior(state, problem.c)
+    chunk = max(int(LOOK * n), 1)
+    pace, steps = Pace(), 0
+    while True:
+        P, gap, β = fast_gap(problem.labels, point, problem.intercept)
+        effort.tell(P, gap, steps, point.state)
+        pace.note(steps, gap)
+        if gap <= EARLY * effort.aim * P or steps >= effort.budget:
+            break
+        if not patient and pace.misses(effort.aim * P, effort.budget, PATIENCE * n):
+            effort.give_up()
+            break
+        most = min(chunk, effort.budget - steps)
+        taken = take(problem.gram.matrix, problem.labels, point, β, most)
+        if not taken:
+            break
+        steps += taken
+    return point.state(), steps
+
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #ca88d4a4
+@dataclass(frozen=True)
+class Pairs:
+    """The paper's SMO in compiled code; without an intercept one multiplier at a time.
+
+    Its budget counts steps.
+
+    Parameters
+    ----------
+    patient : bool, default=False
+        Go on although the gap falls too slowly to arrive within the budget?
+    """
+
+    patient: bool = False
+    name = "smo"
+
+    def suits(self, problem, goal):
+        return problem.gram.matrix is not None
+
+    def budget(self, problem, goal):
+        n = len(problem.s)
+        if not self.patient:
+            return PAIR_BUDGET * n
+        return goal.max_steps or PAIR_LIMIT * n
+
+    def run(self, problem, state, effort):
+        return descend(problem, state, effort, self.patient)
+
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #38a0738d
+def cholesky_systems(G):  # -> function of S -> solver of (I + S G S) x = V
+    "Systems with I + S G S, solved by Cholesky."
+
+    def factored(S):
+        B = S[:, None] * G
+        B *= S
         B.flat[:: len(B) + 1] += 1
         try:
             R = cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             raise ValueError(INDEFINITE) from None
 
-        def solve(V, enough):
+        def solver(V, enough):  # -> x, G S x; exact, whatever would be enough
             x = cho_solve(R, V, check_finite=False)
-            return x, K @ (w[:, None] * x)
+            return x, G @ (S[:, None] * x)
 
-        return solve
+        return solver
 
-    return lambda v: K @ v, factor
+    return factored
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #b16925be
-def best_length(s, c, q, l, F, dF):  # minimise q t²/2 + l t + Σ c g(-s(F + t dF))
-    "The minimiser t ≥ 0 of (22.9), to one part in a hundred."
-    m, d, lo, hi, t = s * F, s * dF, 0.0, np.inf, 1.0
+def best_length(s, c, quadratic, linear, F, dF):
+    "The minimiser t ≥ 0 of quadratic t²/2 + linear t + Σ c g(-s(F + t dF)), to a hundredth."
+    margin, change, lo, hi, t = s * F, s * dF, 0.0, np.inf, 1.0
     for _ in range(100):
-        p = expit(-(m + t * d))
-        slope, curve = q * t + l - (c * p) @ d, q + (c * p * (1 - p)) @ (d * d)
+        p = expit(-(margin + t * change))
+        slope = quadratic * t + linear - (c * p) @ change
+        curvature = quadratic + (c * p * (1 - p)) @ (change * change)
         lo, hi = (lo, t) if slope > 0 else (t, hi)
-        new = t - slope / curve if curve > 0 else np.inf
+        new = t - slope / curvature if curvature > 0 else np.inf
         if not lo < new < hi:
             new = (lo + hi) / 2 if hi < np.inf else min(4 * t, 1e9)
         if abs(new - t) <= 0.01 * t:
@@ -339,464 +647,496 @@ def best_length(s, c, q, l, F, dF):  # minimise q t²/2 + l t + Σ c g(-s(F + t 
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #3072e6d7
-def newton_step(factor, w, a, r, Kr, enough, intercept):  # -> Δ, KΔ, δ
-    "The solution of (22.7) by (22.8)."
-    V = np.stack([w * Kr, w], 1)[:, : 1 + intercept]
+class NewtonPoint(NamedTuple):
+    "Where Newton's method stands: coefficients, their scores, the residual r and its scores."
+
+    a: np.ndarray
+    F: np.ndarray
+    r: np.ndarray
+    Gr: np.ndarray
+
+
+def newton_step(systems, S, point, enough, intercept):  # -> Δ, GΔ, δ
+    "The solution of (22.7) by (22.8); ‖ρ‖² of about `enough` will do."
+    V = np.stack([S * point.Gr, S], 1)[:, : 1 + intercept]
     size = (V * V).sum(0)
-    x, Kx = factor(w)(V, np.clip(enough, 1e-4 * size, 1e-2 * size))
-    Δ, KΔ, δ = r - w * x[:, 0], Kr - Kx[:, 0], 0.0
-    if intercept:
-        one = w * x[:, 1]
-        δ = (a.sum() + Δ.sum()) / one.sum()
-        Δ = Δ - δ * one
-        KΔ = KΔ - δ * Kx[:, 1]
-    return Δ, KΔ, δ
+    x, GSx = systems(S)(V, np.clip(enough, *(share * size for share in CG_ACCURACY)))
+    Δ, GΔ = point.r - S * x[:, 0], point.Gr - GSx[:, 0]
+    if not intercept:
+        return Δ, GΔ, 0.0
+    per_δ = S * x[:, 1]
+    δ = (point.a.sum() + Δ.sum()) / per_δ.sum()
+    return Δ - δ * per_δ, GΔ - δ * GSx[:, 1], δ
+
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #c407a7a7
+class BestPoint:
+    "The dual point with the smallest gap among those that a strategy has met."
+
+    def __init__(self, problem, effort):
+        self.problem = problem
+        self.effort = effort
+        self.gap = self.last = np.inf
+        self.primal = 1.0
+        self.state = None
+        self.pace = Pace()
+
+    def meets(self, state, steps, *intercepts):
+        "Report a point, with the best intercepts unless some are given. Is the best good enough?"
+        primal, _, gap = self.problem.values(state, *intercepts)
+        self.effort.tell(primal, gap, steps, lambda: state)
+        self.last = gap
+        self.pace.note(steps, gap)
+        if gap < self.gap:
+            self.gap = gap
+            self.primal = primal
+            self.state = state
+        return self.good
+
+    @property
+    def target(self):
+        "The gap that the effort aims at."
+        return self.effort.aim * self.primal
+
+    @property
+    def good(self):
+        return self.gap <= self.target
+
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #45fb4f3e
+def unwatched(aim, budget):
+    "The effort of a part of a fit whose gaps are not those of the whole and are not reported."
+
+    def watch(primal, gap, steps, snapshot):
+        pass
+
+    return Effort(aim, budget, watch)
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #6517eb70
-def newton(
-    mul, factor, s, c, a, F, tol, max_iter, intercept=True, tell=lambda *a: None
-):  # a, F = K a: start -> u, F, iterations
-    "Newton's method on (22.7) until the relative gap is `tol`; returns the best dual point seen."
-    best, stale = [np.inf, None, F, 1.0], 0
-
-    def saw(u, F):
-        P, _, gap = klr_values(F, u, s, c, None, intercept)
-        tell(P, gap, it, lambda: u)
-        if gap < best[0]:
-            best[:] = gap, u, F, P
-        return best[0] <= tol * best[3]
-
-    for it in range(max_iter + 1):
-        last, p = best[0], s * a / c
-        if p.min() > 0 and p.max() < 1 and saw(np.log(p / (1 - p)), F):
+def newton(problem, systems, state, effort):  # -> the best state met, iterations
+    "Newton's method on (22.7) from the coefficients of `state`, whose scores are `state.F`."
+    s, c = problem.s, problem.c
+    best = BestPoint(problem, effort)
+    a, F, stalled = problem.coefficients(state.u), state.F, 0
+    for it in range(effort.budget + 1):
+        last = best.gap
+        p = s * a / c
+        if p.min() > 0 and p.max() < 1 and best.meets(LogisticState(np.log(p / (1 - p)), F), it):
             break
-        b = best_intercept(F, s, c) if intercept else 0.0
-        u = -s * (F + b)
-        g = s * c * expit(u)
-        r = g - a
-        Kr = mul(r)
-        stale = stale + 1 if saw(u, F + Kr) or best[0] > 0.5 * last else 0
-        if best[0] <= tol * best[3] or it == max_iter or stale > 8 and it > 30:
+        b = problem.best_intercept(F)
+        ξ = -s * (F + b)
+        r = problem.coefficients(ξ) - a
+        point = NewtonPoint(a, F, r, problem.gram.times(r))
+        best.meets(LogisticState(ξ, F + point.Gr), it)
+        stalled = stalled + 1 if best.gap > 0.5 * last else 0
+        if best.good or it == effort.budget or (stalled > STALLED and it > 30):
             break
-        Δ, KΔ, δ = newton_step(
-            factor, np.sqrt(c * expit(u) * expit(-u)), a, r, Kr, 0.8 * tol * best[3], intercept
-        )
-        t = best_length(s, c, Δ @ KΔ, a @ KΔ, F + b, KΔ + δ)
-        a, F = a + t * Δ, F + t * KΔ
-    return best[1], best[2], it
+        S = np.sqrt(c * expit(ξ) * expit(-ξ))
+        Δ, GΔ, δ = newton_step(systems, S, point, 0.8 * best.target, problem.intercept)
+        t = best_length(s, c, Δ @ GΔ, a @ GΔ, F + b, GΔ + δ)
+        a, F = a + t * Δ, F + t * GΔ
+    return best.state, it
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #fe59217c
-def woodbury(L, rows=4096):  # (n, r) -> function of w
-    "Approximate solver of systems with I + w L Lᵀ w, (22.10)."
+def woodbury(L, rows=4096):  # (n, q) -> function of S -> approximate solver
+    "Approximate solver of systems with I + S L Lᵀ S, (22.10)."
 
-    def factor(w):
-        M, v = np.eye(L.shape[1]), w[:, None]
+    def factored(S):
+        M, v = np.eye(L.shape[1]), S[:, None]
         for i in range(0, len(L), rows):
             A = v[i : i + rows] * L[i : i + rows]
             M += A.T @ A
         R = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
         return lambda V: V - v * (L @ cho_solve(R, L.T @ (v * V), check_finite=False))
 
-    return factor
+    return factored
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #0e64d737
-def conjugate_gradients(mul, inverse, w, V, enough, max_iter):  # enough: ‖residual‖² of each column
-    "(x, K w x) with (I + wKw) x ≈ V, all columns at once; `inverse` is nearly the inverse."
-    w = w[:, None]
-    x, Kwx, R = np.zeros_like(V), np.zeros_like(V), V.copy()
+def conjugate_gradients(times, inverse, S, V, enough):
+    "(x, G S x) with (I + S G S) x ≈ V, all columns at once, to ‖residual‖² <= `enough`."
+    S = S[:, None]
+    x, GSx, R = np.zeros_like(V), np.zeros_like(V), V.copy()
     Z = inverse(R)
     D = Z.copy()
     rz = (R * Z).sum(0)
-    for _ in range(max_iter):
+    for _ in range(CG_LIMIT):
         if ((R * R).sum(0) <= enough).all():
             break
-        KD = mul(w * D)
-        Q = D + w * KD
+        GD = times(S * D)
+        Q = D + S * GD
         t = rz / np.maximum((D * Q).sum(0), 1e-300)
         x += t * D
-        Kwx += t * KD
+        GSx += t * GD
         R -= t * Q
         Z = inverse(R)
         new = (R * Z).sum(0)
         D = Z + new / np.maximum(rz, 1e-300) * D
         rz = new
-    return x, Kwx
+    return x, GSx
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #340bd013
-def by_gradients(mul, L, max_iter=40):  # -> (mul, factor)
-    "Products by `mul`, systems by conjugate gradients with L Lᵀ as preconditioner."
+def gradient_systems(times, L):  # -> function of S -> solver of (I + S G S) x = V
+    "Systems solved by conjugate gradients; products with G by `times`, L Lᵀ as preconditioner."
     near = woodbury(L)
 
-    def factor(w):
-        inverse = near(w)
-        return lambda V, enough: conjugate_gradients(mul, inverse, w, V, enough, max_iter)
+    def prepared(S):
+        inverse = near(S)
+        return lambda V, enough: conjugate_gradients(times, inverse, S, V, enough)
 
-    return mul, factor
+    return prepared
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #cdf1c3d0
-def by_factor(L):  # -> (mul, factor)
-    "The model: L Lᵀ in place of the kernel matrix."
-    return by_gradients(lambda v: L @ (L.T @ v), L)
+class LowRankGram:
+    """The model: L Lᵀ in the place of the Gram matrix.
+
+    Parameters
+    ----------
+    L : array of shape (n, q)
+        Factor, one row per example.
+    """
+
+    matrix = None
+
+    def __init__(self, L):
+        self.L = L
+
+    def times(self, V):
+        return self.L @ (self.L.T @ V)
+
+    def systems(self):
+        return gradient_systems(self.times, self.L)
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #a9dab911
-def secant(s, c, α, ω, ξ):  # -> c σ(ξ) - α, and W
+def secant(c, point, ξ):  # -> c σ(ξ) - α, and W
     "The step from α to c σ(ξ) with all its digits, and the slope (22.11)."
-    u, new, rest = np.log(α / ω), c * expit(ξ), c * expit(-ξ)
-    d, far = np.where(α < ω, new - α, ω - rest), np.abs(ξ - u) > 1e-4
-    return d, np.where(far, d / np.where(far, ξ - u, 1.0), α * (ω / c))
+    u = np.log(point.α / point.ω)
+    step = np.where(point.α < point.ω, c * expit(ξ) - point.α, point.ω - c * expit(-ξ))
+    far = np.abs(ξ - u) > 1e-4
+    W = np.where(far, step / np.where(far, ξ - u, 1.0), point.α * (point.ω / c))
+    return step, W
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #cd2f3eee
-def best_combination(s, c, α, ω, F, D, KD, enough):  # D (n, m): directions of a; -> α, ω, F, t
+def best_combination(labels, point, D, GD, enough):  # D (n, m): directions of a; -> point, t
     "Minimise the dual over a + D t, to a decrease of `enough`."
-    Q, t = D.T @ KD, np.zeros(D.shape[1])
+    s, c = labels
+    α, ω, F = point
+    Q, t = D.T @ GD, np.zeros(D.shape[1])
     for _ in range(50):
-        g, H = D.T @ (F + s * np.log(α / ω)), Q + D.T @ ((c / α / ω)[:, None] * D)
-        e = H.diagonal() ** -0.5
-        h = -e * np.linalg.lstsq(e[:, None] * H * e, e * g, rcond=1e-12)[0]
-        down = -(g @ h)
-        if down <= enough:
+        gradient = D.T @ (F + s * np.log(α / ω))
+        hessian = Q + D.T @ ((c / α / ω)[:, None] * D)
+        e = hessian.diagonal() ** -0.5  # equal diagonals
+        h = -e * np.linalg.lstsq(e[:, None] * hessian * e, e * gradient, rcond=1e-12)[0]
+        decrease = -(gradient @ h)
+        if decrease <= enough:
             break
-        dα, dF = s * (D @ h), KD @ h
-        room = np.where(dα < 0, α, ω) / np.maximum(np.abs(dα), 1e-300)
-        x = min(1.0, 0.9 * room.min())
-        while (
-            x > 1e-9 and dα @ (s * (F + x * dF) + np.log((α + x * dα) / (ω - x * dα))) > 0.5 * down
-        ):
-            x /= 2  # beyond the minimum, and steep
+        dα, dF = s * (D @ h), GD @ h
+        x = _short_of_the_walls(s, Interior(α, ω, F), dα, dF, decrease)
         α, ω, F, t = α + x * dα, ω - x * dα, F + x * dF, t + x * h
-    return α, ω, F, t
+    return Interior(α, ω, F), t
+
+
+def _short_of_the_walls(s, point, dα, dF, decrease):
+    "A length of the step that stays inside and does not end on a steep slope beyond the minimum."
+    room = np.where(dα < 0, point.α, point.ω) / np.maximum(np.abs(dα), 1e-300)
+    x = min(1.0, 0.9 * room.min())
+    while x > 1e-9:
+        logits = np.log((point.α + x * dα) / (point.ω - x * dα))
+        if dα @ (s * (point.F + x * dF) + logits) <= 0.5 * decrease:
+            break
+        x /= 2
+    return x
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #b393165a
-def refine(
-    mul, L, s, c, u, F, tol, max_iter, intercept=True, tell=lambda *a: None
-):  # F: true scores of u -> u, F, products
-    "The model L Lᵀ corrected, one product by `mul` a step, until the gap is small or its pace is hopeless."
-    (near, factor), path, best = by_factor(L), [], (np.inf,)
-    D = KD = np.zeros((len(s), 0))
-    u = np.clip(u, -600.0, 600.0)
-    α, ω = c * expit(u), c * expit(-u)
-    for it in range(max_iter + 1):
-        u = np.log(α / ω)
-        P, _, gap = klr_values(F, u, s, c, None, intercept)
-        tell(P, gap, it, lambda: u)
-        path.append((it, gap))
-        if gap < best[0]:
-            best = gap, u, F
-        if gap <= tol * P or it == max_iter or hopeless(path, tol * P, max_iter, 10):
+def model_direction(problem, model, systems, point, enough):  # -> d (n,)
+    "The direction s(α⁺ - α) that the model asks for, from (22.7) with the slopes (22.11)."
+    s, c = problem.s, problem.c
+    ξ = -s * (point.F + problem.best_intercept(point.F))
+    step, W = secant(c, point, ξ)
+    now = NewtonPoint(s * point.α, point.F, s * step, model.times(s * step))
+    F_next = point.F + newton_step(systems, np.sqrt(W), now, enough, problem.intercept)[1]
+    return s * secant(c, point, -s * (F_next + problem.best_intercept(F_next)))[0]
+
+
+def correct(problem, L, state, effort):  # -> the best state met, products
+    "The model L Lᵀ corrected, one product with G a step, from a state with true scores."
+    model = LowRankGram(L)
+    systems = model.systems()
+    best = BestPoint(problem, effort)
+    point = interior(state, problem.c)
+    D = GD = np.zeros((len(problem.s), 0))
+    for it in range(effort.budget + 1):
+        if best.meets(point.state(), it) or it == effort.budget:
             break
-        b = best_intercept(F, s, c) if intercept else 0.0
-        d, W = secant(s, c, α, ω, -s * (F + b))  # (22.11)
-        G = (
-            F + newton_step(factor, np.sqrt(W), s * α, s * d, near(s * d), 0.01 * gap, intercept)[1]
-        )  # (22.7) of the model
-        d = s * secant(s, c, α, ω, -s * (G + (best_intercept(G, s, c) if intercept else 0.0)))[0]
-        D, KD = np.c_[d, D[:, :4]], np.c_[mul(d), KD[:, :4]]
-        α, ω, F, t = best_combination(s, c, α, ω, F, D, KD, 1e-3 * gap)
+        if best.pace.misses(best.target, effort.budget, 2 * DIRECTIONS):
+            break
+        d = model_direction(problem, model, systems, point, 0.01 * best.last)
+        D = np.c_[d, D[:, : DIRECTIONS - 1]]
+        GD = np.c_[problem.gram.times(d), GD[:, : DIRECTIONS - 1]]
+        point, t = best_combination(problem.labels, point, D, GD, 1e-3 * best.last)
         if not t.any():
             break
-        D[:, 0], KD[:, 0] = D @ t, KD @ t  # the step that was made
-    return best[1], best[2], it
-
-
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #fb6c8ef9
-def streamed(k, X, tile=512):  # rows of a tile
-    "Products with the kernel matrix of X, which is never stored; each value is computed once."
-    n = X.shape[0]
-    at = [slice(i, min(i + tile, n)) for i in range(0, n, tile)]
-    if callable(k.name):
-        part, block = [X[I] for I in at], k
-    else:
-        A = kernel_sides(k, X)[0]
-        part, block = (
-            [Side(A.X[I], A.X[I].T.tocsr() if issparse(A.X) else A.X[I].T, A.h[I]) for I in at],
-            lambda P, Q: kernel_block(k, P, Q),
-        )
-
-    def mul(v):
-        F = np.zeros(v.shape)
-        for i, I in enumerate(at):
-            for j, J in enumerate(at[: i + 1]):
-                B = block(part[i], part[j])
-                F[I] += B @ v[J]
-                if j < i:
-                    F[J] += B.T @ v[I]
-        return F
-
-    return mul
+        D[:, 0], GD[:, 0] = D @ t, GD @ t  # the step that was made
+    return best.state, it
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #1643a272
-def working_set(h, rest, q):  # h - β, who rests -> sorted indices
+def extreme_rows(H, rest, q):  # H, which rest -> sorted indices
     "The q/2 largest and the q/2 smallest of those that do not rest."
-    at = np.flatnonzero(~rest)
-    order = at[np.argsort(h[at], kind="stable")]
+    awake = np.flatnonzero(~rest)
+    order = awake[np.argsort(H[awake], kind="stable")]
     return np.unique(np.r_[order[: q // 2], order[len(order) - q // 2 :]])
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #b21efa1f
-def descend_rows(
-    rows, s, c, α, ω, F, tol, budget, intercept=True, q=256, tell=lambda *a: None
-):  # rows: KernelRows -> steps
-    "Like `descend`, a working set at a time; changes α, ω, F."
-    take, steps, q = pair_steps if intercept else single_steps, 0, max(2, min(q, len(rows.buffer)))
+def working_set(problem, point, β, size):  # -> indices
+    "The examples that violate optimality most on either side, those at rest left out."
+    u = np.log(point.α / point.ω)
+    ξ = -problem.s * (point.F - β)
+    low = (u < -REST_LOGIT) & (ξ < -REST_LOGIT)
+    high = (u > REST_LOGIT) & (ξ > REST_LOGIT)
+    return extreme_rows(point.F + problem.s * u - β, low | high, size)
+
+
+def descend_working_sets(problem, rows, state, effort, size=WORKING_SET):  # -> state, steps
+    "Like `descend`, a working set at a time, with rows from a `KernelRows`."
+    take = pair_steps if problem.intercept else single_steps
+    point = interior(state, problem.c)
+    size, steps = max(2, min(size, len(rows.buffer))), 0
     while True:
-        P, gap, β = fast_gap(s, c, α, ω, F, intercept)
-        tell(P, gap, steps, lambda: np.log(α / ω))
-        if gap <= 0.9 * tol * P or steps >= budget:
-            return steps
-        u, ξ = np.log(α / ω), -s * (F - β)
-        S = working_set(F + s * u - β, (u < -30) & (ξ < -30) | (u > 30) & (ξ > 30), q)
-        R = rows.rows(S)
-        now = [np.ascontiguousarray(v[S]) for v in (s, c, α, ω, F)]
-        taken = take(np.ascontiguousarray(R[:, S]), *now, β, min(2 * len(S), budget - steps))
+        P, gap, β = fast_gap(problem.labels, point, problem.intercept)
+        effort.tell(P, gap, steps, point.state)
+        if gap <= EARLY * effort.aim * P or steps >= effort.budget:
+            break
+        I = working_set(problem, point, β, size)
+        R = rows.rows(I)
+        labels = Labels(problem.s[I], problem.c[I])
+        part = Interior(point.α[I], point.ω[I], point.F[I])
+        most = min(2 * len(I), effort.budget - steps)
+        taken = take(np.ascontiguousarray(R[:, I]), labels, part, β, most)
         if not taken:
-            return steps
-        F += (now[0] * np.where(α[S] < ω[S], now[2] - α[S], ω[S] - now[3])) @ R
-        α[S], ω[S] = now[2:4]
+            break
+        smaller = np.where(point.α[I] < point.ω[I], part.α - point.α[I], point.ω[I] - part.ω)
+        point.F[:] += (labels.s * smaller) @ R
+        point.α[I], point.ω[I] = part.α, part.ω
         steps += taken
+    return point.state(), steps
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #b06e5bbd
-class Watch:
-    "Follows a fit: a progress bar when asked for, and the last logits, so that an interrupted fit can go on."
-
-    def __init__(self, tol, verbose):
-        self.tol, self.start, self.logits = tol, None, None
-        self.bar = progress(
-            total=100, verbose=verbose, desc="relative gap", bar_format="{desc} {bar} {elapsed}"
-        )
-
-    def __call__(self, P, gap, steps, logits):  # logits: function without arguments
-        rel = max(gap / P if P > 0 else 0.0, 1e-300)
-        self.start = self.start or max(rel, 1.1 * self.tol)
-        self.logits = logits
-        if self.bar.disable:
-            return
-        done = (
-            100 * min(1.0, np.log(self.start / rel) / np.log(self.start / self.tol))
-            if self.tol > 0
-            else 0.0
-        )
-        self.bar.set_description_str(f"relative gap {rel:.1e}, {steps:,} steps", refresh=False)
-        self.bar.update(max(0, done - self.bar.n))
-
-
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #ca88d4a4
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #a3685149
 @dataclass(frozen=True)
-class KLRSolution:
-    "Multipliers, logits and scores of the training examples, the intercept, the certificate, and who solved it."
+class CholeskyNewton:
+    "Newton's method on the stored Gram matrix. Its budget counts iterations."
 
-    α: np.ndarray  # (n,)
-    u: np.ndarray  # (n,) logits of α/c
-    F: np.ndarray  # (n,) scores without the intercept
-    b: float
-    certificate: Certificate
-    solver: str  # 'smo', 'newton' or 'lowrank'
+    name = "newton"
+
+    def suits(self, problem, goal):
+        return problem.gram.matrix is not None
+
+    def budget(self, problem, goal):
+        return goal.max_steps or NEWTON_LIMIT
+
+    def run(self, problem, state, effort):
+        return newton(problem, cholesky_systems(problem.gram.matrix), state, effort)
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #9a07821c
-class Fit:
-    "One fit: data, matrix (if it fits) and the three ways to go on from logits `u` with scores `F`."
+@dataclass(frozen=True)
+class WorkingSets:
+    "Pairs on working sets, for a Gram matrix that is not stored. Its budget counts steps."
 
-    def __init__(self, k, X, s, c, intercept, tol, cache_size, watch):
-        self.k, self.X, self.s, self.c, self.intercept, self.tol, self.cache, self.watch = (
-            k,
-            X,
-            s,
-            c,
-            intercept,
-            tol,
-            cache_size,
-            watch,
-        )
-        fits = k.name == "precomputed" or 8 * len(s) ** 2 <= cache_size * 2**20
-        self.K = np.ascontiguousarray(k(X)) if fits else None
-        self.mul = (lambda v: self.K @ v) if fits else streamed(k, X)
-        self.args = dict(intercept=intercept, tell=watch)
+    name = "smo"
 
-    def gap(self, u, F):  # relative
-        P, _, gap = klr_values(F, u, self.s, self.c, None, self.intercept)
-        return gap / P
+    def suits(self, problem, goal):
+        return problem.gram.matrix is None
 
-    def fresh(self, a, F):  # -> F, its error
-        "The scores anew; or, where a product is dear, F itself with its error on a sample."
-        if self.K is not None:
-            return self.mul(a), 0.0
-        i = np.linspace(0, len(F) - 1, min(64, len(F))).astype(int)
-        return F, float(np.abs(self.k(self.X[i], self.X) @ a - F[i]).max())
+    def budget(self, problem, goal):
+        return goal.max_steps or PAIR_LIMIT * problem.gram.n
 
-    def start(self, u0):  # -> u, F
-        "From given logits, shifted until Σ s α = 0; else from (22.3)."
-        s, c = self.s, self.c
-        if u0 is not None:
-            u = np.clip(u0, -600.0, 600.0)
-            if self.intercept:
-                u = u - s * best_intercept(-s * u, s, c)
-            return u, self.mul(s * c * expit(u))
-        δ = balanced(s, c, self.intercept)
-        F = self.mul(s * c * δ)
-        q = (s * c * δ) @ F
-        if q < -1e-6 * np.abs(s * c * δ) @ np.abs(F):
-            raise ValueError(INDEFINITE)
-        t = best_scale(δ, c, max(q, 0.0))
-        return np.log(t * δ / (1 - t * δ)), t * F
-
-    def smo(self, u, F, budget, patient=True):  # -> u, F, steps
-        u = np.clip(u, -600.0, 600.0)
-        α, ω, F = self.c * expit(u), self.c * expit(-u), F.copy()
-        if self.K is not None:
-            steps = descend(
-                self.K, self.s, self.c, α, ω, F, self.tol, budget, patient=patient, **self.args
-            )
-        else:
-            steps = descend_rows(
-                KernelRows(self.k, self.X, self.cache / 3),
-                self.s,
-                self.c,
-                α,
-                ω,
-                F,
-                self.tol,
-                budget,
-                **self.args,
-            )
-        return np.log(α / ω), F, steps
-
-    def newton(self, how, u, F, max_iter):  # how: (mul, factor); F: scores by that mul
-        return newton(
-            *how, self.s, self.c, self.s * self.c * expit(u), F, self.tol, max_iter, **self.args
-        )
+    def run(self, problem, state, effort):
+        if (state.u < -REST_LOGIT).all():
+            state = problem.balanced()  # nothing has been done yet
+        return descend_working_sets(problem, problem.gram.rows(CACHE_ROWS), state, effort)
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #df8cf983
-def _lowrank(fit, u, F, max_iter, auto):  # -> u, F, iterations, did the factor close
-    "Newton on the model, then the model corrected; then a preconditioner, unless it is poor and working sets are at hand."
-    n = len(fit.s)
-    most = (
-        n // 4
-        if fit.K is not None and auto
-        else n
-        if fit.K is not None
-        else min(n, max(1, int(fit.cache * 2**17 / (5 * n))))
-    )
-    given = (Kernel("precomputed").fit(fit.K), fit.K) if fit.K is not None else (fit.k, fit.X)
-    L, piv = pivoted_cholesky(*given, 1e-13, most)
-    if auto and fit.K is not None and len(piv) == most:
-        return u, F, 0, False
-    model = by_factor(L)
-    a = fit.s * fit.c * expit(u) if F is not None else np.zeros(n)
-    v, _, it = newton(*model, fit.s, fit.c, a, model[0](a), fit.tol / 4, max_iter, **fit.args)
-    G = fit.mul(fit.s * fit.c * expit(v))
-    v, G, more = refine(fit.mul, L, fit.s, fit.c, v, G, fit.tol, max_iter, **fit.args)
-    it += more
-    if fit.gap(v, G) > fit.tol and not (auto and fit.K is None and len(piv) == most):
-        v, G, more = fit.newton(by_gradients(fit.mul, L), v, G, max_iter)
-        it += more
-    if F is None or fit.gap(v, G) < fit.gap(u, F):
-        u, F = v, G
-    return u, F, it, True
+@dataclass(frozen=True)
+class LowRank:
+    """Newton's method on a factor of low rank, the factor corrected, then as a preconditioner.
+
+    Its budget counts iterations of each of the three. It takes one turn: a second one would
+    only repeat the first.
+
+    Parameters
+    ----------
+    alone : bool, default=False
+        Was it asked for, so that it goes on where it would leave the work to others?
+    """
+
+    alone: bool = False
+    name = "lowrank"
+
+    def suits(self, problem, goal):
+        return True
+
+    def budget(self, problem, goal):
+        return goal.max_steps or NEWTON_LIMIT
+
+    def most_columns(self, gram):
+        "The largest rank of the factor that is worth it, or that there is room for."
+        if gram.matrix is None:
+            return min(gram.n, max(1, int(gram.cache_size * 2**17 / (CACHE_FACTOR * gram.n))))
+        return gram.n if self.alone else gram.n // RANK_SHARE
+
+    def run(self, problem, state, effort):
+        effort.give_up()
+        gram = problem.gram
+        most = self.most_columns(gram)
+        L, pivots = pivoted_cholesky(*gram.source(), RANK_TRACE, most)
+        whole = self.alone or len(pivots) < most  # else others do better than a poor factor
+        if not whole and gram.matrix is not None:
+            return state, 0
+        new, steps = self.by_model(problem, L, state, effort)
+        if whole and not reached(problem, new, effort):
+            new, more = newton(problem, gradient_systems(gram.times, L), new, effort)
+            steps += more
+        return smaller_gap(problem, new, state), steps
+
+    def by_model(self, problem, L, state, effort):  # -> state, iterations
+        "The first two uses of the factor: the model solved, and corrected."
+        model = replace(problem, gram=LowRankGram(L))
+        start = LogisticState(state.u, model.gram.times(model.coefficients(state.u)))
+        finer = replace(effort, aim=effort.aim / 4)
+        found, steps = newton(model, model.gram.systems(), start, finer)
+        true = LogisticState(found.u, problem.gram.times(problem.coefficients(found.u)))
+        state, products = correct(problem, L, true, effort)
+        return state, steps + products
+
+
+def reached(problem, state, effort):
+    "Is the relative gap of a state as small as a strategy was told to make it?"
+    P, _, gap = problem.values(state)
+    return gap <= effort.aim * P
+
+
+def smaller_gap(problem, new, old):
+    "The one of two states with the smaller gap."
+    return new if problem.values(new)[2] < problem.values(old)[2] else old
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #c73363e5
-def _solve(fit, solver, max_iter, u0):  # -> u, F, steps, solver
-    "The paragraph above, line by line."
-    n, auto, fits = len(fit.s), solver == "auto", fit.K is not None
-    many, few, steps = max_iter or 2000 * n, max_iter or 100, 0
-    done = lambda: fit.gap(u, F) <= fit.tol
-    if fits or u0 is not None or solver == "smo":
-        u, F = fit.start(u0)
-    else:
-        u, F = np.full(n, 0.0), None
-    if solver == "smo" or auto and fits:
-        u, F, steps = fit.smo(u, F, min(many, 100 * n) if auto else many, not auto)
-        used = "smo"
-        if not auto or done():
-            return u, F, steps, used
-    if solver == "lowrank" or auto or not fits:
-        u, F, it, closed = _lowrank(fit, u, F, few, auto)
-        steps += it
-        used = "lowrank"
-        if done() or solver == "lowrank":
-            return u, F, steps, used
-    if not fits:
-        u, F, it = fit.smo(*fit.start(u), many)
-        return u, F, steps + it, "smo"  # balanced, with scores anew
-    v, G, it = fit.newton(by_cholesky(fit.K), u, F, few)
-    return (v, G, steps + it, "newton")
+SOLVERS = ("auto", "smo", "newton", "lowrank")
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #2e3457d6
-def solve_klr(
-    k,  # a fitted Kernel
-    X,
-    s,
-    c,  # data, signs ±1, weights of the losses; examples of weight zero drop out
-    intercept=True,  # False: the mode of a Gaussian process with covariance C·k
-    tol=1e-6,  # relative duality gap
-    solver="auto",  # or 'smo', 'newton', 'lowrank'
-    max_iter=None,  # by default 2000 n steps of pairs, 100 of Newton
-    cache_size=500,  # megabytes for kernel values
-    u0=None,  # logits (n,) to start from, for instance those at another C
-    verbose=0,
-):  # -> KLRSolution
-    "Binary kernel logistic regression to any relative duality gap."
-    if solver not in ("auto", "smo", "newton", "lowrank"):
+def strategies_for(solver, stored):  # stored: does the Gram matrix fit into the cache?
+    "The strategies that a solver's name stands for, the first to be tried first."
+    if solver not in SOLVERS:
         raise ValueError(f"solver must be auto, smo, newton or lowrank; got {solver!r}.")
-    s, c, (keep, sk, ck) = np.asarray(s, float), np.asarray(c, float), _positive(s, c, intercept)
-    some = len(keep) < len(s)
-    Xk = X if not some else X[keep][:, keep] if k.name == "precomputed" else X[keep]
-    kk = replace(k, n_features=len(keep)) if k.name == "precomputed" else k
-    watch = Watch(tol, verbose)
-    try:
-        fit = Fit(kk, Xk, sk, ck, bool(intercept), tol, cache_size, watch)
-        u, F, steps, used = _solve(
-            fit, solver, max_iter, None if u0 is None else np.asarray(u0, float)[keep]
-        )
-        α = ck * expit(u)
-        F, drift = fit.fresh(sk * α, F)  # no certificate rests on sums of updates
-    except KeyboardInterrupt as stop:
-        if watch.logits is not None:
-            stop.u0 = np.zeros(len(s))
-            stop.u0[keep] = watch.logits()
-        raise
-    finally:
-        watch.bar.close()
-    b = best_intercept(F, sk, ck) if intercept else 0.0
-    cert = klr_certificate(F, u, sk, ck, b, steps, tol, intercept)
-    cert = replace(cert, stationarity=max(cert.stationarity, drift))
-    if some:
-        u, α, F = _everybody(k, X, s, keep, u, α, F, b)
-    return KLRSolution(α, u, F, b, cert, used)
+    if solver == "lowrank":
+        return [LowRank(alone=True)]
+    if solver == "smo":
+        return [Pairs(patient=True)] if stored else [WorkingSets()]
+    if solver == "newton":
+        return [CholeskyNewton()] if stored else [LowRank(alone=True), WorkingSets()]
+    return [Pairs(), LowRank(), CholeskyNewton()] if stored else [LowRank(), WorkingSets()]
+
+
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #ac8c7a35
+@dataclass(frozen=True)
+class KLRSolution:
+    """What `solve_klr` returns.
+
+    Attributes
+    ----------
+    α : array of shape (n,)
+        Multipliers.
+    u : array of shape (n,)
+        Logits of α/c.
+    F : array of shape (n,)
+        Scores of the training examples without the intercept.
+    b : float
+        The intercept.
+    certificate : Certificate
+        How good the solution is.
+    solver : str
+        The strategy that ended the fit: "smo", "newton" or "lowrank".
+    """
+
+    α: np.ndarray
+    u: np.ndarray
+    F: np.ndarray
+    b: float
+    certificate: Certificate
+    solver: str
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #571ffb15
-def _positive(s, c, intercept):  # -> indices of positive weight, their signs and weights
-    s, c = np.asarray(s, float), np.asarray(c, float)
-    if c.shape != s.shape or not (np.isfinite(c).all() and (c >= 0).all()):
-        klr_check(s, c, intercept)
-    if (c < 0).any() or not (c > 0).any():
-        raise ValueError("All weights are zero: nothing is left to fit.")
-    keep = np.flatnonzero(c > 0)
-    return keep, *klr_check(s[keep], c[keep], intercept)
+@dataclass(frozen=True)
+class Options:
+    """How to solve, for the functions of this chapter.
+
+    Parameters
+    ----------
+    solver : {"auto", "smo", "newton", "lowrank"}, default="auto"
+        Which strategies to use; "lowrank" is for two classes only.
+    u0 : array, optional
+        Logits to start from, for instance those of a solution at another C.
+    max_iter : int, optional
+        The most steps of all strategies together; by default each has its own limit.
+    cache_size : float, default=500
+        Megabytes for kernel values.
+    verbose : int, default=0
+        Show a progress bar.
+    """
+
+    solver: str = "auto"
+    u0: np.ndarray | None = None
+    max_iter: int | None = None
+    cache_size: float = 500.0
+    verbose: int = 0
+
+    def goal(self, tol):
+        return Goal(tol, self.max_iter, self.cache_size, self.verbose)
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #4b42d85b
-def _everybody(
-    k, X, s, keep, u, α, F, b
-):  # those of weight zero: α = 0, and the logit that their score asks for
-    n = len(s)
-    full = np.zeros(n), np.zeros(n), np.zeros(n)
-    rest = np.setdiff1d(np.arange(n), keep)
-    full[1][keep], full[2][keep], full[0][keep] = α, F, u
-    block = X[rest][:, keep] if k.name == "precomputed" else k(X[rest], X[keep])
-    full[2][rest] = block @ (s[keep] * α)
-    full[0][rest] = -s[rest] * (full[2][rest] + b)
-    return full
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #2e3457d6
+def solve_klr(k, X, s, c, intercept=True, tol=1e-6, **options):
+    """Binary kernel logistic regression to any relative duality gap.
+
+    Parameters
+    ----------
+    k : Kernel
+        Fitted kernel.
+    X : array or CSR matrix of shape (n, d)
+        Data; for a precomputed kernel its matrix (n, n).
+    s : array of shape (n,)
+        Signs ±1.
+    c : array of shape (n,)
+        Positive weights of the losses.
+    intercept : bool, default=True
+        False gives the mode of a Gaussian process with covariance C·k.
+    tol : float, default=1e-6
+        Relative duality gap to reach.
+    **options
+        See `Options`.
+
+    Returns
+    -------
+    KLRSolution
+        An interrupted call raises `KeyboardInterrupt` with the attribute `state`; `u0=state.u`
+        goes on from there.
+    """
+    options = Options(**options)
+    s, c = klr_check(s, c, intercept)
+    problem = BinaryLogistic(Gram(k, X, options.cache_size), s, c, bool(intercept))
+    strategies = strategies_for(options.solver, problem.gram.matrix is not None)
+    solution = solve(problem, options.goal(tol), strategies, options.u0)
+    u, F = solution.state
+    b = problem.best_intercept(F)
+    return KLRSolution(c * expit(u), u, F, b, solution.certificate, solution.strategy)

@@ -23,18 +23,26 @@ __all__ = [
     "FACTORS",
     "WEIGHTS",
     "land",
+    "raw",
     "binary",
     "parts",
     "table_1",
     "matrix",
     "root",
     "papers_start",
+    "agreement_of",
     "descent",
     "opponent",
     "factor_cost",
     "cost",
+    "passes_of_steps",
+    "named",
     "times",
+    "with_ratios",
+    "papers_seconds",
     "with_seconds",
+    "draw_passes",
+    "draw_seconds",
     "draw_cost",
     "cheaper",
     "good_bfgs",
@@ -50,10 +58,11 @@ __all__ = [
     "svm_fits",
     "misses",
     "held_out",
+    "neighbourhood",
     "choose",
     "by_klr",
     "by_svm",
-    "machines",
+    "fitted_ways",
     "certified",
     "lattice",
     "under_law",
@@ -63,6 +72,7 @@ __all__ = [
     "table_3",
     "benchmark_table",
     "draw_benchmark",
+    "draw_measure",
     "comparable",
     "table_4",
     "bins",
@@ -78,11 +88,21 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 
+from mcsvm_lit.kernel_logistic.solvers import (
+    REST_LOGIT,
+    REST_SHARE,
+    Interior,
+    Labels,
+    balanced,
+    fast_gap,
+    pair_steps,
+    solve_klr,
+)
+
 from ...core.kernels import Kernel, gamma_of, pivoted_cholesky
 from ...kernel_logistic.classifier import KernelLogisticRegression
 from ...kernel_logistic.paper import bfgs_alpha, lbfgs_cholesky
 from ...kernel_logistic.problem import klr_values, logistic_loss
-from ...kernel_logistic.solvers import balanced, fast_gap, pair_steps, solve_klr
 from ..datasets import load, make_klr, make_waveform, standardise
 from ..figures import COLORS, MARKERS, axes, ours_beside_theirs, reliability
 from ..runner import exhibit, jobs
@@ -118,19 +138,23 @@ def land(b):  # satimage -> X, y, training rows
     return X[soil], y[soil], [np.random.default_rng(0).permutation(m)[:700]]
 
 
-def binary(name):  # -> X, s, training rows of every realisation
-    "All rows of a data set, standardised, and their signs."
+def raw(name):  # -> X, y, training rows of every realisation
+    "A data set as it comes, without constants and without rows that miss a value."
     b = MADE[name](5000, random_state=0) if name in MADE else load(FILES.get(name, name))
-    X, y, rows = (
-        land(b)
-        if name == "land"
-        else (b.data, b.target, b.get("train_idx", np.arange(4000).reshape(10, 400)))
-    )
+    if name == "land":
+        return land(b)
+    X, y, rows = b.data, b.target, b.get("train_idx", np.arange(4000).reshape(10, 400))
     if name == "image":
         X = np.delete(X, 2, axis=1)  # a constant
     if name == "splice":
         clean = np.flatnonzero((X > 0).all(1))
         X, y, rows = X[clean], y[clean], [np.searchsorted(clean, b.libsvm_train_idx)]
+    return X, y, rows
+
+
+def binary(name):  # -> X, s, training rows of every realisation
+    "All rows of a data set, standardised, and their signs."
+    X, y, rows = raw(name)
     return standardise(X), np.where(np.isin(y, PLUS[name]), 1.0, -1.0), rows
 
 
@@ -194,51 +218,55 @@ def papers_start(s):
 
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #a7801955
+def agreement_of(labels, point, β):  # -> largest and smallest H of those that do not rest
+    s, c = labels
+    u = np.log(point.α / point.ω)
+    H, ξ = point.F + s * u, -s * (point.F - β)
+    low = (point.α < REST_SHARE * c) & (ξ < -REST_LOGIT)
+    high = (point.ω < REST_SHARE * c) & (ξ > REST_LOGIT)
+    awake = H[~(low | high)]
+    return awake.max(), awake.min()
+
+
 def descent(K, s, C, δ, τ=1e-6, most=1e10):  # α = C δ to begin with -> dict
-    "The paper's SMO until all H that are not at rest agree to 2τ: steps, those to a relative gap of 1e-6, primal value, gap."
-    n, c = len(s), np.full(len(s), float(C))
-    α, ω, F, β, steps, easy = c * δ, c * (1 - δ), K @ (c * δ * s), 0.0, 0, None
+    "The paper's SMO until all H awake agree to 2τ: steps, those to a relative gap of 1e-6, P, gap."
+    n = len(s)
+    labels = Labels(s, np.full(n, float(C)))
+    point = Interior(C * δ, C * (1 - δ), K @ (C * δ * s))
+    β, steps, easy = 0.0, 0, None
     while True:
-        u = np.log(α / ω)
-        H, ξ = F + s * u, -s * (F - β)
-        rest = (α < 1e-13 * c) & (ξ < -30) | (ω < 1e-13 * c) & (ξ > 30)
-        hi, lo = H[~rest].max(), H[~rest].min()
+        hi, lo = agreement_of(labels, point, β)
         β = (hi + lo) / 2
-        if easy is None:
-            P, gap, _ = fast_gap(s, c, α, ω, F, True)
-            easy = steps if gap <= 1e-6 * P else None
+        P, gap, _ = fast_gap(labels, point, True)
+        if easy is None and gap <= 1e-6 * P:
+            easy = steps
         if hi - lo <= 2 * τ or 2 * n * steps >= most:
             break
-        taken = pair_steps(K, s, c, α, ω, F, β, max(n // 8, steps // 50, 1))
+        taken = pair_steps(K, labels, point, β, max(n // 8, steps // 50, 1))
         steps += taken
         if not taken:
             break
-    P, _, gap = klr_values(K @ (α * s), np.log(α / ω), s, c)
-    return dict(
-        steps=steps, easy=easy, P=P, gap=gap / P, reached=int(hi - lo <= 2 * τ), u=np.log(α / ω)
-    )
+    u = np.log(point.α / point.ω)
+    P, _, gap = klr_values(K @ (point.α * s), u, *labels)
+    return dict(steps=steps, easy=easy, P=P, gap=gap / P, reached=int(hi - lo <= 2 * τ), u=u)
 
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #abee8e98
-def opponent(
-    bfgs, per, once, P, most, **kw
-):  # passes per evaluation, and once -> (passes, passes to 1e-6, reached, value/P - 1)
-    "What BFGS does to come down to the value P."
-    f = bfgs(target=P * (1 + 1e-9), max_iter=max(10, int(most)), **kw)
+def opponent(bfgs, per, once, P, most):
+    "What BFGS does to come down to P, in passes: per evaluation, and once; at most so many steps."
+    f = bfgs(target=P * (1 + 1e-9), max_iter=max(10, int(most)))
     each = per * f.n_eval / f.n_iter
     easy = np.flatnonzero(f.trace <= P * (1 + 1e-6))
-    return (
-        once + per * f.n_eval,
-        once + each * (easy[0] + 1) if len(easy) else np.nan,
-        int(f.reached),
-        f.value / P - 1,
+    return dict(
+        passes=once + per * f.n_eval,
+        to_a_millionth=once + each * (easy[0] + 1) if len(easy) else np.nan,
+        reached=int(f.reached),
+        excess=f.value / P - 1,
     )
 
 
-def factor_cost(n, r):
-    return r * r / (2 * n) - r**3 / (
-        3 * n * n
-    )  # multiplications of a pivoted Cholesky factor, in passes
+def factor_cost(n, r):  # multiplications of a pivoted Cholesky factor, in passes
+    return r * r / (2 * n) - r**3 / (3 * n * n)
 
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #17286d57
@@ -246,46 +274,48 @@ def cost(X, s, σ2, C, most=1e10):  # -> dict of passes
     "The paper's comparison at one C, and ours."
     n, K, c = len(s), matrix(X, σ2), np.full(len(s), float(C))
     theirs = papers_start(s)
-    a, b = descent(K, s, C, theirs, most=most), descent(K, s, C, balanced(s, c), most=most)
-    α = opponent(
-        lambda **kw: bfgs_alpha(K, s, c, start=C * theirs, **kw), 2, 0, a["P"], most / (2 * n * n)
+    L = root(K)
+    r = L.shape[1]
+
+    def in_α(**kw):
+        return bfgs_alpha(K, s, c, start=C * theirs, **kw)
+
+    def in_factor(**kw):
+        return lbfgs_cholesky(L, s, c, **kw)
+
+    a = descent(K, s, C, theirs, most=most)
+    b = descent(K, s, C, balanced(s, c), most=most)
+    alpha = opponent(in_α, 2, 0, a["P"], most / (2 * n * n))
+    chol = opponent(in_factor, 2 * r / n, factor_cost(n, r), a["P"], most / (2 * n * r))
+    newton = solve_klr(Kernel("precomputed").fit(K), K, s, c, tol=1e-9, solver="newton")
+    return dict(
+        n=n,
+        rank=r,
+        steps=a["steps"],
+        smo=passes_of_steps(a["steps"], n),
+        smo6=passes_of_steps(a["easy"], n),
+        smo_reached=a["reached"],
+        near=passes_of_steps(b["steps"], n),
+        near6=passes_of_steps(b["easy"], n),
+        newton=1 + newton.certificate.n_iter * (n / 6 + 5),
+        **named("alpha", alpha),
+        **named("chol", chol),
+        objective=a["P"],
+        gap=a["gap"],
     )
-    R = root(K)
-    r = R.shape[1]
-    L = opponent(
-        lambda **kw: lbfgs_cholesky(R, s, c, **kw),
-        2 * r / n,
-        factor_cost(n, r),
-        a["P"],
-        most / (2 * n * r),
-    )
-    f = solve_klr(Kernel("precomputed").fit(K), K, s, c, tol=1e-9, solver="newton")
-    names = (
-        "alpha",
-        "alpha6",
-        "alpha_reached",
-        "alpha_excess",
-        "chol",
-        "chol6",
-        "chol_reached",
-        "chol_excess",
-    )
-    passes = lambda k: 1 + k * 2 / n if k is not None else np.nan
-    return (
-        dict(
-            n=n,
-            rank=r,
-            steps=a["steps"],
-            smo=passes(a["steps"]),
-            smo6=passes(a["easy"]),
-            smo_reached=a["reached"],
-            near=passes(b["steps"]),
-            near6=passes(b["easy"]),
-            newton=1 + f.certificate.n_iter * (n / 6 + 5),
-        )
-        | dict(zip(names, α + L))
-        | dict(objective=a["P"], gap=a["gap"])
-    )
+
+
+def passes_of_steps(steps, n):
+    return 1 + steps * 2 / n if steps is not None else np.nan
+
+
+def named(name, f):  # columns of one opponent
+    return {
+        name: f["passes"],
+        f"{name}6": f["to_a_millionth"],
+        f"{name}_reached": f["reached"],
+        f"{name}_excess": f["excess"],
+    }
 
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #a04f361d
@@ -315,31 +345,37 @@ def times(a, b, cut):
     return ("> " if cut else "") + f"{a / b:.0f}"
 
 
+def with_ratios(r):  # -> the row with its ratios, in columns for the table
+    "How many times as much BFGS in α has to do; the excess only where it was cut."
+    r = dict(r, gap=max(r["gap"], 1e-12))
+    excess = r.pop("alpha_excess")
+    never = np.isnan(r["alpha6"])
+    r["near_reached"] = int((r["near"] - 1) * r["n"] ** 2 < r["most"])
+    r["ratio"] = times(r["alpha"], r["smo"], not r["alpha_reached"])
+    r["gap below"] = 10.0 ** np.ceil(np.log10(r["gap"]) - 1e-9)
+    r["excess"] = np.nan if r["alpha_reached"] else excess
+    r["ratio6"] = times(r["alpha"] if never else r["alpha6"], r["smo6"], never)
+    return r
+
+
+def papers_seconds(data, logC):  # -> columns
+    smo, bfgs = SECONDS[data]
+    k = CS.index(logC)
+    there = k < len(bfgs)
+    return {
+        "smo, paper": smo[k],
+        "bfgs, paper": bfgs[k] if there else np.nan,
+        "ratio, paper": times(bfgs[k] if there else 50000, smo[k], not there),
+    }
+
+
 def with_seconds(rows):  # -> rows with the paper's seconds and both ratios
-    rows = [{k: v for k, v in r.items() if k != "chol_excess"} for r in rows]
-    for r in rows:
-        r["gap"] = max(r["gap"], 1e-12)
-        r["near_reached"] = int((r["near"] - 1) * r["n"] ** 2 < r["most"])
-        r["ratio"], never = (
-            times(r["alpha"], r["smo"], not r["alpha_reached"]),
-            np.isnan(r["alpha6"]),
-        )
-        r |= {
-            "gap below": 10.0 ** np.ceil(np.log10(r["gap"]) - 1e-9),
-            "excess": np.nan if r["alpha_reached"] else r.pop("alpha_excess"),
-        }
-        r.pop("alpha_excess", 0)
-        r["ratio6"] = times(r["alpha"] if never else r["alpha6"], r["smo6"], never)
-        if r["data"] in SECONDS:
-            mine, other = SECONDS[r["data"]]
-            k = CS.index(r["logC"])
-            there = k < len(other)
-            r |= {
-                "smo, paper": mine[k],
-                "bfgs, paper": other[k] if there else np.nan,
-                "ratio, paper": times(other[k] if there else 50000, mine[k], not there),
-            }
-    return rows
+    out = []
+    for row in rows:
+        r = with_ratios({k: v for k, v in row.items() if k != "chol_excess"})
+        theirs = papers_seconds(r["data"], r["logC"]) if r["data"] in SECONDS else {}
+        out.append(r | theirs)
+    return out
 
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #432f9492
@@ -352,45 +388,39 @@ LINES = {
 }
 
 
+def draw_passes(ax, rows):  # one data set: our passes, open markers where a run was cut
+    for (label, k), color, marker in zip(LINES.items(), COLORS, MARKERS):
+        x = [r["logC"] for r in rows]
+        ax.plot(x, [r[k] for r in rows], marker=marker, ms=4, color=color, label=label)
+        cut = [r for r in rows if not r.get(f"{k}_reached", 1)]
+        x, y = [r["logC"] for r in cut], [r[k] for r in cut]
+        ax.plot(x, y, marker, ms=4, mfc="white", color=color)
+    ax.set(yscale="log")
+
+
+def draw_seconds(ax, name):  # the paper's, in the markers of the same lines
+    for seconds, color, marker in zip(SECONDS[name], COLORS[::2], MARKERS[::2]):
+        ax.plot(CS[: len(seconds)], seconds, marker=marker, ms=4, color=color)
+    ax.set(yscale="log")
+
+
 def draw_cost(table):
     names = list(dict.fromkeys(r["data"] for r in table))
-    below = int(any(r["data"] in SECONDS for r in table))
-    fig, ax = axes(
-        1 + below,
-        len(names),
-        width=2.1 * len(names) + 1.6,
-        height=2.5 + 2 * below,
-        sharex=True,
-        sharey="row",
-        squeeze=False,
-    )
-    for j, name in enumerate(names):
-        rows = [r for r in table if r["data"] == name]
-        x = [r["logC"] for r in rows]
-        ax[0, j].set(title=name, yscale="log")
-        for (label, k), color, marker in zip(LINES.items(), COLORS, MARKERS):
-            ax[0, j].plot(x, [r[k] for r in rows], marker=marker, ms=4, color=color, label=label)
-            cut = [r for r in rows if not r.get(f"{k}_reached", 1)]
-            ax[0, j].plot(
-                [r["logC"] for r in cut],
-                [r[k] for r in cut],
-                marker,
-                ms=4,
-                mfc="white",
-                color=color,
-            )
+    below = int(any(name in SECONDS for name in names))
+    size = dict(width=2.1 * len(names) + 1.6, height=2.5 + 2 * below)
+    fig, ax = axes(1 + below, len(names), **size, sharex=True, sharey="row", squeeze=False)
+    for column, name in zip(ax.T, names):
+        draw_passes(column[0], [r for r in table if r["data"] == name])
+        column[0].set_title(name)
+        column[0].tick_params(labelbottom=not below or name not in SECONDS)
+        column[-1].set_xlabel("$\\log_{10}C$")
         if name in SECONDS:
-            for v, color, marker in zip(
-                SECONDS[name], (COLORS[0], COLORS[2]), (MARKERS[0], MARKERS[2])
-            ):
-                ax[1, j].plot(CS[: len(v)], v, marker=marker, ms=4, color=color)
-            ax[1, j].set(yscale="log")
+            draw_seconds(column[1], name)
         elif below:
-            ax[1, j].set_visible(False)
-        ax[below, j].set_xlabel("$\\log_{10}C$")
-        ax[0, j].tick_params(labelbottom=not below or name not in SECONDS)
+            column[1].set_visible(False)
     ax[0, 0].set_ylabel("passes")
-    ax[-1, 0].set_ylabel("seconds, the paper" if below else "passes")
+    if below:
+        ax[-1, 0].set_ylabel("seconds, the paper")
     ax[0, -1].legend(loc="upper left", bbox_to_anchor=(1, 1))
     return fig
 
@@ -607,7 +637,7 @@ WAYS = {
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #eb8f7218
 def held_out(way, X, s, σ2s, Cs, folds=5):  # -> loss (len(σ2s), len(Cs))
-    "What a machine loses on held-out folds, over a grid."
+    "What a method loses on held-out folds, over a grid."
     fits, loss = WAYS[way]
     fold = np.random.default_rng(0).permutation(len(s)) % folds
     E = np.zeros((len(σ2s), len(Cs)))
@@ -623,15 +653,16 @@ def held_out(way, X, s, σ2s, Cs, folds=5):  # -> loss (len(σ2s), len(Cs))
 
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #8eb7d46d
-def choose(
-    way, X, s, σ2s, Cs, fine=0
-):  # fine: points of a second grid between the neighbours of the best
-    "The best point of a grid, σ² falling and C rising, and of a finer one around it: σ², C."
+def neighbourhood(values, j, fine):  # so many points between the neighbours of one of them
+    return np.geomspace(values[max(j - 1, 0)], values[min(j + 1, len(values) - 1)], fine + 2)[1:-1]
+
+
+def choose(way, X, s, σ2s, Cs, fine=0):
+    "The best point σ², C of a grid, σ² falling and C rising; `fine`: of a finer one around it."
     a, b = np.unravel_index(held_out(way, X, s, σ2s, Cs).argmin(), (len(σ2s), len(Cs)))
     if not fine:
         return float(σ2s[a]), float(Cs[b])
-    near = lambda v, j: np.geomspace(v[max(j - 1, 0)], v[min(j + 1, len(v) - 1)], fine + 2)[1:-1]
-    return choose(way, X, s, near(σ2s, a), near(Cs, b))
+    return choose(way, X, s, neighbourhood(σ2s, a, fine), neighbourhood(Cs, b, fine))
 
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #3cb463c7
@@ -649,7 +680,7 @@ def by_svm(X, s, C, γ):  # the same; no certificate
     )
 
 
-def machines(X, s, σ2s, Cs, fine=0):  # -> {way: (σ², C, log probabilities, decision, gap)}
+def fitted_ways(X, s, σ2s, Cs, fine=0):  # -> {way: (σ², C, log probabilities, decision, gap)}
     "Every way, at its best point of the grid."
     best = {way: choose(way, X, s, σ2s, Cs, fine) for way in WAYS}
     return {
@@ -765,7 +796,7 @@ def table_3(rng, r, points, fine):  # -> rows
     σ2s, Cs = (g[:: -(-len(g) // points)] for g in GRID3)
     rows = [
         dict(method=k, σ2=σ2, C=C) | certified(gap) | under_law(p, logq(Z), decide(Z) > 0)
-        for k, (σ2, C, logq, decide, gap) in machines(b.data, s, σ2s, Cs, fine).items()
+        for k, (σ2, C, logq, decide, gap) in fitted_ways(b.data, s, σ2s, Cs, fine).items()
     ]
     return [dict(method="Bayes") | bayes(p)] + rows
 
@@ -810,21 +841,20 @@ def benchmark_table(rows):  # -> a row per set, measure and method
 def draw_benchmark(table):
     fig, ax = axes(1, 2, width=9.4, height=1 + 0.1 * len(table))
     names = list(dict.fromkeys(r["data"] for r in table))
-    for a, what, unit in zip(
-        ax, ("NLL", "TErr"), ("negative log-likelihood of the test part", "test error")
-    ):
-        at = {(r["data"], r["method"]): r for r in table if r["what"] == what}
-        take = lambda k: {m: [at[d, m][k] for d in names] for m in WAYS}
-        ours_beside_theirs(
-            names,
-            take("ours"),
-            take("paper"),
-            sd={m: [1.96 * x for x in v] for m, v in take("sd").items()},
-            ax=a,
-            xlabel=unit,
-        )
+    units = {"NLL": "negative log-likelihood of the test part", "TErr": "test error"}
+    for panel, (what, unit) in zip(ax, units.items()):
+        draw_measure(panel, names, [r for r in table if r["what"] == what])
+        panel.set_xlabel(unit)
     ax[0].get_legend().remove()
     return fig
+
+
+def draw_measure(ax, names, rows):
+    at = {(r["data"], r["method"]): r for r in rows}
+    ours = {m: [at[d, m]["ours"] for d in names] for m in WAYS}
+    theirs = {m: [at[d, m]["paper"] for d in names] for m in WAYS}
+    whiskers = {m: [1.96 * at[d, m]["sd"] for d in names] for m in WAYS}
+    ours_beside_theirs(names, ours, theirs, sd=whiskers, ax=ax)
 
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #a56fc4e9
@@ -869,11 +899,10 @@ FACTORS, WEIGHTS = 4.0 ** np.arange(2, -3, -1), np.geomspace(0.1, 1000, 5)
 def table_4(rng, data, r, fine):  # -> rows
     X, s, T, t = parts(data, r)
     rows, i = [], (t > 0).astype(int)
-    for method, (σ2, C, logq, decide, gap) in machines(
-        X, s, SIGMA2[data] * FACTORS, WEIGHTS, fine
-    ).items():
-        lost, wrong = -logq(T)[np.arange(len(t)), i], decide(T) * t <= 0
-        e = wrong.mean()
+    fitted = fitted_ways(X, s, SIGMA2[data] * FACTORS, WEIGHTS, fine)
+    for method, (σ2, C, logq, decide, gap) in fitted.items():
+        lost = -logq(T)[np.arange(len(t)), i]
+        e = (decide(T) * t <= 0).mean()
         rows.append(
             dict(
                 method=method,
@@ -971,10 +1000,8 @@ def draw_reliability(table):
 def reliable(rng, data, fine):  # -> rows
     X, s, T, t = parts(data)
     rows = []
-    for method, (σ2, C, logq, _, gap) in machines(
-        X, s, SIGMA2[data] * FACTORS, WEIGHTS, fine
-    ).items():
-        rows += [
-            dict(method=method) | certified(gap) | r for r in bins(np.exp(logq(T)[:, 1]), t > 0)
-        ]
+    fitted = fitted_ways(X, s, SIGMA2[data] * FACTORS, WEIGHTS, fine)
+    for method, (_, _, logq, _, gap) in fitted.items():
+        forecasts = bins(np.exp(logq(T)[:, 1]), t > 0)
+        rows += [dict(method=method) | certified(gap) | r for r in forecasts]
     return rows
