@@ -24,7 +24,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.kernel_logistic.multinomial import (
     SoftmaxLogistic,
-    own_and_rest,
     softmax_check,
     softmax_score_bound,
     softmax_strategies,
@@ -32,6 +31,7 @@ from mcsvm_lit.kernel_logistic.multinomial import (
 
 from ..core.estimators import KernelClassifier, kernel_scores, warn_unconverged
 from ..core.kernels import refuse_indefinite
+from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
 from .problem import score_bound
 from .solvers import BinaryLogistic, Gram, strategies_for

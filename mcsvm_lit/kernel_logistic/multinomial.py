@@ -19,7 +19,6 @@ __all__ = [
     "softmax_loss",
     "softmax_check",
     "softmax_cvxpy",
-    "own_and_rest",
     "softmax_dual_cvxpy",
     "softmax_kl",
     "softmax_values",
@@ -83,10 +82,12 @@ from mcsvm_lit.kernel_logistic.solvers import (
 
 from ..core.certificates import Certificate
 from ..core.compiled import Indices, Matrix, Vector, kernel
+from ..core.linear import conjugate_gradients
+from ..core.simplex import own_and_rest
 from ..core.solving import Pace, solve
 from .problem import best_intercept, square_root
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #8185ca61
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #ace13edb
 BLOCK_EARLY = (
     0.8  # of the aim: where blocks end, since balancing the classes costs a part of the gap
 )
@@ -168,19 +169,6 @@ def softmax_cvxpy(
     return F.value, b.value[0], problem.value
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #2d00bcc3
-def own_and_rest(
-    η,  # distributions (n, K)
-    y,  # class indices
-):  # -> e_y - η (n, K)
-    "The rows e_y - η, the entry of the own class from those of the others."
-    τ = -η
-    n = np.arange(len(y))
-    τ[n, y] = 0.0
-    τ[n, y] = -τ.sum(1)
-    return τ
-
-
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #e6fffb26
 def softmax_dual_cvxpy(
     G,  # Gram matrix (n, n)
@@ -232,7 +220,7 @@ def softmax_values(
 ):  # -> (primal, dual, gap)
     "The primal (23.2), dual (23.5) and gap (23.7) at η; α must add up to zero unless b is zero."
     gap = (c * softmax_kl(F + b, u)).sum()
-    P = (c[:, None] * own_and_rest(np.exp(u), y) * F).sum() / 2 + c @ softmax_loss(F + b, y)
+    P = (own_and_rest(np.exp(u), y, c) * F).sum() / 2 + c @ softmax_loss(F + b, y)
     return float(P), float(P - gap), float(gap)
 
 
@@ -268,7 +256,7 @@ def softmax_certificate(F, u, y, c, b, intercept=True, **asked):
     off = np.abs(np.exp(log_softmax(F + b, axis=1)) - np.exp(u)).max()  # (23.6)
     unbalanced, trivial = 0.0, c.sum() * np.log(F.shape[1])
     if intercept:
-        α = c[:, None] * own_and_rest(np.exp(u), y)
+        α = own_and_rest(np.exp(u), y, c)
         N = np.bincount(y, c, F.shape[1])
         unbalanced = np.abs(α.sum(0)).max() / np.abs(α).sum()
         trivial = -(N * np.log(np.maximum(N, 1e-300) / N.sum())).sum()
@@ -322,7 +310,7 @@ def one_class_after_another(F, y, c, b):
     return b - b.mean()
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #782e142f
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #f5a35f23
 def best_intercepts(
     F,  # scores without intercepts (n, K)
     y,
@@ -446,7 +434,7 @@ def softmax_plain(
 ):  # -> (log η, F, steps)
     "Multinomial kernel logistic regression without intercepts, one example at a time."
     u = np.full((len(y), K), -np.log(K))
-    F = G @ (c[:, None] * own_and_rest(np.exp(u), y))
+    F = G @ (own_and_rest(np.exp(u), y, c))
     η = np.empty(K)
     for steps in range(max_steps):
         P, _, gap = softmax_values(F, u, y, c)
@@ -460,7 +448,7 @@ def softmax_plain(
     return u, F, max_steps
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #81393b1d
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #bd7b6713
 class Examples(NamedTuple):
     "What is given for each example: class index, weight, K(x_i, x_i)."
 
@@ -579,7 +567,7 @@ def first_distributions(times, y, c, K, intercept):  # times: products with G ->
     return towards_corners(t, π, y), t * F
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #9b2b92e1
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #8a0ee94a
 @dataclass(frozen=True)
 class SoftmaxLogistic:
     """The problem (23.2): its values, its first state, its certificate.
@@ -615,7 +603,7 @@ class SoftmaxLogistic:
 
     def coefficients(self, u):
         "α = c (e_y - η)."
-        return self.c[:, None] * own_and_rest(np.exp(u), self.y)
+        return own_and_rest(np.exp(u), self.y, self.c)
 
     def best_intercepts(self, F, b=None):
         return best_intercepts(F, self.y, self.c, b) if self.intercept else np.zeros(self.K)
@@ -646,7 +634,7 @@ class SoftmaxLogistic:
         return softmax_certificate(state.F, state.u, self.y, self.c, b, self.intercept, **asked)
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #09eb7f93
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #93ccac5b
 @dataclass
 class Blocks:
     """The point that blocks work on, and where its intercepts stand: b = centre + κ Σ α.
@@ -778,22 +766,17 @@ def direction_by_gradients(times, system, q, accuracy=DIRECTION_ACCURACY):  # ->
     "Conjugate gradients on (23.15) until the squared residual is a small share of the slope."
     κ, S, V = system
     v = S.transposed(V)
-    x, Gx, R = np.zeros_like(v), np.zeros_like(v), v.copy()
-    D, rr = R.copy(), (R * R).sum()
-    for _ in range(DIRECTION_LIMIT):
-        if rr <= accuracy * max(q - (v * x).sum(), 1e-15 * q):
-            break
+
+    def product(D):
         SD = S.times(D)
-        GD = times(SD)
-        Q = D + S.transposed(GD + κ * SD.sum(0))
-        t = rr / (D * Q).sum()
-        x += t * D
-        Gx += t * GD
-        R -= t * Q
-        new = (R * R).sum()
-        D = R + new / rr * D
-        rr = new
-    return S.times(x), Gx
+        GSD = times(SD)
+        return D + S.transposed(GSD + κ * SD.sum(0)), GSD
+
+    def enough(rr, x):
+        return rr <= accuracy * max(q - (v * x).sum(), 1e-15 * q)
+
+    x, GSx = conjugate_gradients(product, v, enough, DIRECTION_LIMIT)
+    return S.times(x), GSx
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #c6b1e669
@@ -858,7 +841,7 @@ def armijo_length(problem, point, step):  # -> t, or None if rounding leaves non
     return None
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #a0e82234
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #40276d29
 def softmax_newton(problem, state, effort):  # -> the best state met, iterations
     "Newton's method on (23.14) from the coefficients of `state`, whose scores are `state.F`."
     best = BestPoint(problem, effort)
@@ -996,7 +979,7 @@ class SoftmaxSolution:
 
     def α(self, y, c):
         "The coefficients of the kernel expansion."
-        return c[:, None] * own_and_rest(self.η, y)
+        return own_and_rest(self.η, y, c)
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #05e0e3a8

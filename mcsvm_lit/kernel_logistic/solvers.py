@@ -58,7 +58,6 @@ __all__ = [
     "unwatched",
     "newton",
     "woodbury",
-    "conjugate_gradients",
     "gradient_systems",
     "LowRankGram",
     "secant",
@@ -100,10 +99,11 @@ from mcsvm_lit.core.kernels import (
 
 from ..core.certificates import Certificate
 from ..core.compiled import Vector, kernel
+from ..core.linear import conjugate_gradients
 from ..core.solving import Effort, Goal, Pace, solve
 from .problem import best_intercept, klr_certificate, klr_check, klr_values
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #c352f7af
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #8f719050
 REST_SHARE = 1e-13  # of c: a multiplier this near to a wall may rest; the scores cannot see it
 REST_LOGIT = 30.0  # a resting multiplier's target lies beyond this logit, e^-30 ≈ REST_SHARE
 LEAST_SHARE = 1e-290  # of c: the smallest distance to a wall that is stored (its log is finite)
@@ -190,7 +190,7 @@ def at_rest(α, ω, s, c, F, β):
     return False
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #8ab65b25
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #38f6f6aa
 class Labels(NamedTuple):
     "What the loss knows of the examples: signs ±1 and positive weights."
 
@@ -368,7 +368,7 @@ def fast_gap(labels, point, intercept):  # -> P, gap, β
     return P, gap, β
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #cdd64217
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #cc5b7512
 class LogisticState(NamedTuple):
     """A dual point: what strategies hand to each other.
 
@@ -423,7 +423,7 @@ def _tile_side(A, I):
     return Side(rows, rows.T.tocsr() if issparse(rows) else rows.T, A.h[I])
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #e57a7a5d
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #8db7f4a1
 class Gram:
     """Kernel values of one fit: the Gram matrix if it fits into the cache, products in any case.
 
@@ -473,7 +473,7 @@ class Gram:
         return F, float(np.abs(self.k(self.X[i], self.X) @ a - F[i]).max())
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #893815e3
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #7a057ddd
 INDEFINITE = "The kernel matrix is not positive semidefinite: the problem is not convex."
 
 
@@ -669,7 +669,7 @@ def newton_step(systems, S, point, enough, intercept):  # -> Δ, GΔ, δ
     return Δ - δ * per_δ, GΔ - δ * GSx[:, 1], δ
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #c407a7a7
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #d232075b
 class BestPoint:
     "The dual point with the smallest gap among those that a strategy has met."
 
@@ -703,7 +703,7 @@ class BestPoint:
         return self.gap <= self.target
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #45fb4f3e
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #9dda3185
 def unwatched(aim, budget):
     "The effort of a part of a fit whose gaps are not those of the whole and are not reported."
 
@@ -754,38 +754,26 @@ def woodbury(L, rows=4096):  # (n, q) -> function of S -> approximate solver
     return factored
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #0e64d737
-def conjugate_gradients(times, inverse, S, V, enough):
-    "(x, G S x) with (I + S G S) x ≈ V, all columns at once, to ‖residual‖² <= `enough`."
-    S = S[:, None]
-    x, GSx, R = np.zeros_like(V), np.zeros_like(V), V.copy()
-    Z = inverse(R)
-    D = Z.copy()
-    rz = (R * Z).sum(0)
-    for _ in range(CG_LIMIT):
-        if ((R * R).sum(0) <= enough).all():
-            break
-        GD = times(S * D)
-        Q = D + S * GD
-        t = rz / np.maximum((D * Q).sum(0), 1e-300)
-        x += t * D
-        GSx += t * GD
-        R -= t * Q
-        Z = inverse(R)
-        new = (R * Z).sum(0)
-        D = Z + new / np.maximum(rz, 1e-300) * D
-        rz = new
-    return x, GSx
-
-
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #340bd013
 def gradient_systems(times, L):  # -> function of S -> solver of (I + S G S) x = V
     "Systems solved by conjugate gradients; products with G by `times`, L Lᵀ as preconditioner."
     near = woodbury(L)
 
     def prepared(S):
-        inverse = near(S)
-        return lambda V, enough: conjugate_gradients(times, inverse, S, V, enough)
+        inverse, column = near(S), S[:, None]
+
+        def product(D):
+            GSD = times(column * D)
+            return D + column * GSD, GSD
+
+        def solver(V, enough):  # -> x, G S x; to ‖residual‖² <= enough, column by column
+            def small(rr, x):
+                return (rr <= enough).all()
+
+            x, GSx = conjugate_gradients(product, V, small, CG_LIMIT, inverse, by_column=True)
+            return x, GSx + np.zeros_like(x)  # also where nothing was to be done
+
+        return solver
 
     return prepared
 
@@ -930,7 +918,7 @@ def descend_working_sets(problem, rows, state, effort, size=WORKING_SET):  # -> 
     return point.state(), steps
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #a3685149
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #12dd0869
 @dataclass(frozen=True)
 class CholeskyNewton:
     "Newton's method on the stored Gram matrix. Its budget counts iterations."
