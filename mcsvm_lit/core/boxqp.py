@@ -31,7 +31,7 @@ from .certificates import Certificate
 from .compiled import Matrix, Number, Vector, kernel
 
 
-# %% ../../nbs/core/05_boxqp.ipynb #a44f6efe
+# %% ../../nbs/core/05_boxqp.ipynb #31539f51
 class BoxProgram(NamedTuple):
     """Minimise x·Qx/2 + q·x over lo ≤ x ≤ hi and a·x = b, (5.1); a is zero without equality."""
 
@@ -367,16 +367,17 @@ def _single_step(i, program, d, x, g):  # changes x and g -> what came of it
 @kernel("BoxProgram, f8[::1], f8[::1], f8[::1], f8")
 def _gap(program, d, x, g, ν):
     "The sum of `gap_terms`."
+    lo, hi, a = program.lo, program.hi, program.a
     far = total = 0.0
     for v in x:
         far = max(far, abs(v))
     far = far if far > 0 else 1.0
     for k in range(len(x)):
-        pull = ν * program.a[k]
+        pull = ν * a[k]
         r = g[k] + pull
         if abs(r) <= _CANCELLED * (abs(g[k]) + abs(pull)):
             continue  # as in `_reduced`
-        room = x[k] - program.lo[k] if r > 0 else program.hi[k] - x[k]
+        room = x[k] - lo[k] if r > 0 else hi[k] - x[k]
         if room == np.inf:
             room = max(far, abs(r) / d[k]) if d[k] > 0 else far
         total += abs(r) * room
@@ -388,12 +389,13 @@ def _gap(program, d, x, g, ν):
 def _reached(program, d, sides, x, g, tol):
     "Is the relative gap, with ν halfway, at most `tol`?"
     q = program.q
+    s, _, rises, falls = sides
     highest, lowest = -np.inf, np.inf
     P = unit = 0.0
     for k in range(len(x)):
-        ν = -g[k] * sides.s[k]
-        highest = max(highest, sides.rises[k] + ν)
-        lowest = min(lowest, sides.falls[k] + ν)
+        ν = -g[k] * s[k]
+        highest = max(highest, rises[k] + ν)
+        lowest = min(lowest, falls[k] + ν)
         P += x[k] * (g[k] + q[k]) / 2
         unit += d[k] * x[k] ** 2 / 2 + abs(q[k] * x[k])
     gap = _gap(program, d, x, g, _halfway(highest, lowest))
@@ -708,13 +710,14 @@ class Verdict(NamedTuple):
 @kernel("BoxProgram, f8[::1], f8[::1], f8")
 def _residuals(program, x, g, ν):  # -> torn, worst
     "The residuals of stationarity and of complementarity."
+    lo, hi, a = program.lo, program.hi, program.a
     torn = worst = 0.0
     for k in range(len(x)):
-        pull = ν * program.a[k]
+        pull = ν * a[k]
         r = g[k] + pull
         if abs(r) <= _CANCELLED * (abs(g[k]) + abs(pull)):
             continue
-        room = x[k] - program.lo[k] if r > 0 else program.hi[k] - x[k]
+        room = x[k] - lo[k] if r > 0 else hi[k] - x[k]
         if room == np.inf:
             torn = max(torn, abs(r))
         else:
@@ -820,7 +823,7 @@ def solve_boxqp(
     return boxqp_trusted(program, x, tol, max_iter)
 
 
-# %% ../../nbs/core/05_boxqp.ipynb #9fbbb15b
+# %% ../../nbs/core/05_boxqp.ipynb #15d885c7
 def boxqp(Q, q, lo=0.0, hi=1.0, a=None, b=0.0, **how):
     "The former name of `solve_boxqp`."
     return solve_boxqp(box_program(Q, q, lo, hi, a, b), **how)

@@ -206,7 +206,7 @@ def _announce(numba):
     event.register("numba:compile", First())
 
 
-# %% ../../nbs/core/03_compiled.ipynb #99ca983d
+# %% ../../nbs/core/03_compiled.ipynb #283292b7
 Number = Annotated[float, "f8"]
 Count = Annotated[int, "i8"]
 Flag = Annotated[bool, "b1"]
@@ -218,7 +218,7 @@ IndexMatrix = Annotated[np.ndarray, "i8[:,::1]"]
 Flags = Annotated[np.ndarray, "b1[::1]"]
 
 
-# %% ../../nbs/core/03_compiled.ipynb #241caef8
+# %% ../../nbs/core/03_compiled.ipynb #569dec14
 def record_type(record):  # a NamedTuple class
     "The numba type of a record, from the annotations of its fields."
     from numba import types as numba_types
