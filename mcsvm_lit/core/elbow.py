@@ -11,7 +11,7 @@ import numpy as np
 from .compiled import kernel
 
 
-# %% ../../nbs/core/07_elbow.ipynb #ef31f76d
+# %% ../../nbs/core/07_elbow.ipynb #8d26819a
 @kernel("f8[:,::1], i8, f8[::1]")
 def elbow_forward(T, m, b):  # changes b
     "b becomes the solution of T'y = b, the first half of (7.2)."
