@@ -71,6 +71,18 @@ def scores(m, X):
     return m.predict_proba(X) if hasattr(m, "predict_proba") else m.decision_function(X)
 
 
+# A fit is determined up to the root of its tolerance only; two routes to it agree as closely as
+# these tests ask for by a smaller one than the default.
+TIGHT = {"CrammerSingerSVC": 1e-13}
+
+
+def exact(cls, **parameters):
+    """A classifier that leaves no room between two routes to its solution."""
+    if cls.__name__ in TIGHT:
+        parameters["tol"] = TIGHT[cls.__name__]
+    return cls(**parameters)
+
+
 def agree(a, b, Xa=X, Xb=X, rtol=1e-7):
     assert_array_equal(a.predict(Xa), b.predict(Xb))
     assert_allclose(scores(a, Xa), scores(b, Xb), rtol=rtol, atol=rtol)
@@ -122,27 +134,27 @@ def test_predict_agrees_with_the_scores(cls):
 
 @every
 def test_the_same_data_in_another_form(cls):
-    m = cls().fit(X, NAMES)
+    m = exact(cls).fit(X, NAMES)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    agree(m, cls().fit(frame, pd.Series(NAMES, dtype="category")), X, frame)
-    agree(m, cls().fit(X.tolist(), NAMES.tolist()), X, X.tolist())
-    agree(m, cls().fit(np.asfortranarray(X), NAMES))
+    agree(m, exact(cls).fit(frame, pd.Series(NAMES, dtype="category")), X, frame)
+    agree(m, exact(cls).fit(X.tolist(), NAMES.tolist()), X, X.tolist())
+    agree(m, exact(cls).fit(np.asfortranarray(X), NAMES))
     if not cls().__sklearn_tags__().input_tags.sparse:
         return
     for sparse in csr_array, csr_matrix:
-        agree(m, cls().fit(sparse(X), NAMES), X, sparse(X), rtol=1e-5)
+        agree(m, exact(cls).fit(sparse(X), NAMES), X, sparse(X), rtol=1e-5)
 
 
 @every
 def test_the_same_kernel_in_another_form(cls):
     if not has(cls, "kernel", "gamma"):
         pytest.skip("is linear")
-    m = cls(kernel="rbf", gamma=0.5).fit(X, NAMES)
+    m = exact(cls, kernel="rbf", gamma=0.5).fit(X, NAMES)
     G = rbf_kernel(X, gamma=0.5)
-    agree(m, cls(kernel=lambda A, B: rbf_kernel(A, B, gamma=0.5)).fit(X, NAMES), rtol=1e-5)
-    agree(m, cls(kernel="precomputed").fit(G, NAMES), X, G, rtol=1e-5)
-    linear = cls(kernel="linear").fit(X, NAMES)
-    agree(linear, cls(kernel="precomputed").fit(X @ X.T, NAMES), X, X @ X.T, rtol=1e-1)
+    agree(m, exact(cls, kernel=lambda A, B: rbf_kernel(A, B, gamma=0.5)).fit(X, NAMES), rtol=1e-5)
+    agree(m, exact(cls, kernel="precomputed").fit(G, NAMES), X, G, rtol=1e-5)
+    linear = exact(cls, kernel="linear").fit(X, NAMES)
+    agree(linear, exact(cls, kernel="precomputed").fit(X @ X.T, NAMES), X, X @ X.T, rtol=1e-1)
 
 
 @every

@@ -5,6 +5,7 @@
 # %% auto #0
 __all__ = [
     "REGISTRY",
+    "CHAPTERS",
     "HOMES",
     "Exhibit",
     "exhibit",
@@ -20,6 +21,7 @@ __all__ = [
     "agreement",
     "verdict",
     "Outcome",
+    "Plan",
     "reproduce",
     "file_of_table",
     "read_table",
@@ -42,6 +44,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
@@ -58,33 +61,54 @@ from .figures import figures_dir, to_svg
 # %% ../../nbs/studies/63_runner.ipynb #243b507d
 @dataclass(frozen=True)
 class Exhibit:
-    "A table or a figure of a paper, and how ours is made."
+    """A table or a figure of a paper, and how ours is made.
+
+    Parameters
+    ----------
+    paper, name, title : str
+        Such as "CS", "table_2" and "Test errors on the large sets".
+    run : callable
+        What one job does: `run(rng, **job)` returns a row or a list of rows.
+    quick, full : list of dict
+        The jobs of the two profiles.
+    table : callable, default=list
+        From rows to rows of the table.
+    draw : callable, optional
+        From the table to a figure or its axes.
+    columns : sequence of str, default=()
+        How the table is shown, each "heading=key:format".
+    prints, protocol, why : str, default=""
+        What the paper has, how ours is made, and the reason where ours differs.
+    claims : dict, optional
+        What the paper says in words, as sentence -> test of the table.
+    counts : str, default="r"
+        The value of a job that numbers the replications, from 0.
+    """
 
     paper: str
     name: str
     title: str
-    run: Callable  # run(rng, **job) -> row or rows
+    run: Callable
     quick: list
-    full: list  # jobs
-    table: Callable = list  # rows -> rows of the table
-    draw: Callable | None = None  # table -> figure
+    full: list
+    table: Callable = list
+    draw: Callable | None = None
     columns: tuple = ()
     prints: str = ""
     protocol: str = ""
     why: str = ""
-    claims: dict = field(default_factory=dict)  # sentence -> function of the table
-    counts: str = "r"  # which value of a job numbers the replications, from 0
+    claims: dict = field(default_factory=dict)
+    counts: str = "r"
 
     @property
     def id(self):
+        """Such as "CS/table_2"."""
         return f"{self.paper}/{self.name}"
 
-    def jobs(self, profile, most=np.inf):  # most: of the replications
-        return [
-            j
-            for j in (self.full if profile == "full" else self.quick)
-            if j.get(self.counts, 0) < most
-        ]
+    def jobs(self, profile, most=np.inf):
+        """The jobs of a profile, at most so many replications of each."""
+        listed = self.full if profile == "full" else self.quick
+        return [job for job in listed if job.get(self.counts, 0) < most]
 
     def __repr__(self):
         return f"{self.id}: {self.title} ({len(self.quick)} jobs, in full {len(self.full)})"
@@ -95,34 +119,31 @@ REGISTRY = {}  # id -> Exhibit
 
 
 def exhibit(paper, name, title, quick, full=None, **about):  # see `Exhibit`
-    "Register the decorated function as what one job of an exhibit does."
+    """Register the decorated function as what one job of an exhibit does."""
 
-    def keep(f):
-        e = Exhibit(
-            paper, name, title, f, list(quick), list(quick if full is None else full), **about
-        )
+    def register(f):
+        full_jobs = quick if full is None else full
+        e = Exhibit(paper, name, title, f, list(quick), list(full_jobs), **about)
         REGISTRY[e.id] = e
         f.__doc__ = f.__doc__ or f"{title}: one job."
         return f
 
-    return keep
+    return register
 
 
 # %% ../../nbs/studies/63_runner.ipynb #9f1a4e0d
 def jobs(**axes):  # name=values
-    "All combinations, the last name running fastest, as jobs."
+    """All combinations, the last name running fastest, as jobs."""
     return [dict(zip(axes, v)) for v in product(*axes.values())]
 
 
 # %% ../../nbs/studies/63_runner.ipynb #b3cc008d
-HOMES = tuple(
-    f"mcsvm_lit.studies.exhibits.{p}"
-    for p in ("crammer_singer", "kernel_logistic", "twin_margin", "twin_ksvc", "probability")
-)
+CHAPTERS = ("crammer_singer", "kernel_logistic", "twin_margin", "twin_ksvc", "probability")
+HOMES = tuple(f"mcsvm_lit.studies.exhibits.{chapter}" for chapter in CHAPTERS)
 
 
 def registry():  # -> {id: Exhibit}
-    "All exhibits."
+    """All exhibits."""
     for home in HOMES:
         if find_spec(home):
             import_module(home)
@@ -130,36 +151,32 @@ def registry():  # -> {id: Exhibit}
 
 
 def find(id):  # such as "CS/table_2"
-    "The exhibit of this name."
+    """The exhibit of this name."""
     known = registry()
     if id in known:
         return known[id]
     close = get_close_matches(id.lower(), [k.lower() for k in known], 3, 0.5)
-    guess = (
-        f"did you mean {' or '.join(k for k in known if k.lower() in close)}?"
-        if close
-        else f"there are {', '.join(known)}."
-    )
-    raise KeyError(f"There is no exhibit {id!r}; {guess}")
+    if close:
+        meant = " or ".join(k for k in known if k.lower() in close)
+        raise KeyError(f"There is no exhibit {id!r}; did you mean {meant}?")
+    raise KeyError(f"There is no exhibit {id!r}; there are {', '.join(known)}.")
 
 
 # %% ../../nbs/studies/63_runner.ipynb #5284e50d
 def plain(job):
-    "A job as text, the same whatever the order of its names."
+    """A job as text, the same whatever the order of its names."""
     return json.dumps(job, sort_keys=True, ensure_ascii=False)
 
 
 def seed_of(e, job, seed=0):  # exhibit, job, seed of the run -> SeedSequence
-    "The seeds of one job."
-    return np.random.SeedSequence(
-        seed, spawn_key=(zlib.crc32(e.id.encode()), zlib.crc32(plain(job).encode()))
-    )
+    """The seeds of one job."""
+    key = zlib.crc32(e.id.encode()), zlib.crc32(plain(job).encode())
+    return np.random.SeedSequence(seed, spawn_key=key)
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6e54627b
-def _text(
-    f,
-):  # what the function says, without its decorators: their words may change and its answers stay
+def _text(f):
+    """What the function says, without its decorators: these may change while its answers stay."""
     try:
         return re.sub(r"\A.*?^(?=\s*def )", "", inspect.getsource(f), flags=re.S | re.M)
     except (OSError, TypeError):
@@ -167,40 +184,43 @@ def _text(
 
 
 def file_of(e, job, profile, seed, root):  # -> Path
-    "Where the answer to a job is kept."
-    what = plain([e.id, profile, job, seed, __version__, _text(e.run)])
-    return (
-        Path(root)
-        / "_runs"
-        / e.paper
-        / e.name
-        / profile
-        / f"{hashlib.sha256(what.encode()).hexdigest()[:20]}.json"
-    )
+    """Where the answer to a job is kept."""
+    identity = plain([e.id, profile, job, seed, __version__, _text(e.run)])
+    name = hashlib.sha256(identity.encode()).hexdigest()[:20]
+    return Path(root) / "_runs" / e.paper / e.name / profile / f"{name}.json"
 
 
 # %% ../../nbs/studies/63_runner.ipynb #f79006a5
 def _digest(text, arrays):
+    """The checksum of an answer."""
     return hashlib.sha256(text.encode() + arrays).hexdigest()
 
 
 def _put(file, data):  # bytes
+    """Write a file, so that nobody sees half of it."""
     new = file.with_name(f"{file.name}.{os.getpid()}.new")
     new.write_bytes(data)
     new.replace(file)
 
 
-def keep(file, job, rows, seconds):
-    "Write the answer to a job."
-    arrays, packed = {}, io.BytesIO()
+def _separated(rows):  # -> rows for JSON, {name: array}
+    """Rows whose arrays are replaced by their names."""
+    arrays = {}
 
     def flat(v, name):
         if isinstance(v, np.ndarray) and v.ndim:
             arrays[name] = v
             return {"npz": name}
-        return v.item() if isinstance(v, (np.generic, np.ndarray)) else v
+        return v.item() if isinstance(v, np.generic | np.ndarray) else v
 
     rows = [{k: flat(v, f"{i}.{k}") for k, v in r.items()} for i, r in enumerate(rows)]
+    return rows, arrays
+
+
+def keep(file, job, rows, seconds):
+    """Write the answer to a job."""
+    rows, arrays = _separated(rows)
+    packed = io.BytesIO()
     if arrays:
         np.savez_compressed(packed, **arrays)
     text = plain(dict(job=job, rows=rows, seconds=seconds))
@@ -211,129 +231,161 @@ def keep(file, job, rows, seconds):
 
 
 # %% ../../nbs/studies/63_runner.ipynb #bb74a7a3
+def _whole(file):  # -> (answer, its arrays)
+    """The answer in a file and the file beside it; an error if anything is wrong with them."""
+    beside = file.with_suffix(".npz")
+    packed = beside.read_bytes() if beside.exists() else b""
+    stored = json.loads(file.read_bytes())
+    if stored["digest"] != _digest(stored["answer"], packed):
+        raise ValueError("the checksum is another")
+    arrays = np.load(io.BytesIO(packed), allow_pickle=False) if packed else {}
+    return json.loads(stored["answer"]), arrays
+
+
 def kept(file):  # -> answer (a dictionary: job, rows, seconds), or None
-    "The answer in a file, if there is one and it is whole."
+    """The answer in a file, if there is one and it is whole."""
     if not file.exists():
         return None
     try:
-        arrays = file.with_suffix(".npz").read_bytes() if file.with_suffix(".npz").exists() else b""
-        whole = json.loads(file.read_bytes())
-        text = whole["answer"]
-        if whole["digest"] != _digest(text, arrays):
-            raise ValueError
-        answer, z = (
-            json.loads(text),
-            np.load(io.BytesIO(arrays), allow_pickle=False) if arrays else {},
-        )
+        answer, arrays = _whole(file)
     except (ValueError, KeyError, TypeError, OSError):
         warnings.warn(f"{file} is damaged: its replication is run again.", stacklevel=2)
         return None
-    back = lambda v: z[v["npz"]] if isinstance(v, dict) and "npz" in v else v
-    return answer | dict(rows=[{k: back(v) for k, v in r.items()} for r in answer["rows"]])
+
+    def restored(v):
+        return arrays[v["npz"]] if isinstance(v, dict) and "npz" in v else v
+
+    rows = [{k: restored(v) for k, v in r.items()} for r in answer["rows"]]
+    return answer | dict(rows=rows)
 
 
 # %% ../../nbs/studies/63_runner.ipynb #935230ae
 def _work(i, run, job, seed):  # -> (i, rows or None, seconds or the reason)
-    "One replication; runs in any process of any machine."
+    """One replication; runs in any process of any computer."""
     from threadpoolctl import threadpool_limits
 
-    t = time.perf_counter()
+    start = time.perf_counter()
     try:
         with threadpool_limits(1):
             rows = run(np.random.default_rng(seed), **job)
     except DataMissing as missing:
         return i, None, str(missing)
-    return i, [rows] if isinstance(rows, dict) else list(rows), time.perf_counter() - t
+    rows = [rows] if isinstance(rows, dict) else list(rows)
+    return i, rows, time.perf_counter() - start
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6cd20c7b
+def _heading_key_format(column):  # "heading=key:format", or just the key
+    """The three parts of what is said of a column."""
+    heading, _, rest = column.partition("=")
+    key, _, form = (rest or heading).partition(":")
+    return heading.partition(":")[0], key, form
+
+
+def _nothing(v):
+    """Is there nothing to show?"""
+    return v is None or (isinstance(v, str) and not v) or (_is_float(v) and np.isnan(v))
+
+
+def _is_float(v):
+    return isinstance(v, float | np.floating)
+
+
+def _shown(v, form):
+    """An entry of a table as text."""
+    if _nothing(v):
+        return "—"
+    if isinstance(v, str):
+        return v
+    return format(v, form or (".4g" if _is_float(v) else ""))
+
+
 def markdown_table(rows, columns=()):  # columns: "heading=key:format", or just the key
-    "Rows as a table in Markdown; a dash where there is no number."
+    """Rows as a table in Markdown; a dash where there is no number."""
     if not rows:
         return "*nothing to show*"
-    spec = [
-        (h.partition(":")[0], *(k or h).partition(":")[::2])
-        for h, _, k in (c.partition("=") for c in columns or rows[0])
-    ]
-
-    def cell(v, f):
-        if v is None or v == "" or isinstance(v, (float, np.floating)) and np.isnan(v):
-            return "—"
-        if isinstance(v, str):
-            return v
-        if f:
-            return format(v, f)
-        return f"{v:.4g}" if isinstance(v, (float, np.floating)) else str(v)
-
-    number = [
-        all(not isinstance(r.get(k), str) or r.get(k) == "" for r in rows) for _, k, _ in spec
-    ]
-    lines = [[h for h, *_ in spec], ["---:" if n else "---" for n in number]] + [
-        [cell(r.get(k), f) for _, k, f in spec] for r in rows
-    ]
-    return "\n".join(f"| {' | '.join(l)} |" for l in lines)
+    spec = [_heading_key_format(c) for c in columns or rows[0]]
+    lines = [[heading for heading, *_ in spec], []]
+    for _, key, _ in spec:
+        words = any(isinstance(r.get(key), str) and r[key] for r in rows)
+        lines[1].append("---" if words else "---:")
+    lines += [[_shown(r.get(key), form) for _, key, form in spec] for r in rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6bb4a9be
+def _value(row, key):
+    """A number of a row, or None where there is none."""
+    v = row.get(key)
+    return v if isinstance(v, int | float | np.number) and not np.isnan(v) else None
+
+
 def agreement(table):  # -> (numbers that agree, numbers compared)
-    "How many of our numbers are within one standard deviation of the paper's."
-
-    def number(r, k):
-        v = r.get(k)
-        return v if isinstance(v, (int, float, np.number)) and not np.isnan(v) else None
-
-    pairs = [
-        (r["ours"], r["paper"], max(number(r, "sd") or 0.0, number(r, "paper sd") or 0.0))
-        for r in table
-        if number(r, "ours") is not None and number(r, "paper") is not None
-    ]
-    return sum(abs(a - b) <= sd for a, b, sd in pairs), len(pairs)
+    """How many of our numbers are within one standard deviation of the paper's."""
+    agree = compared = 0
+    for row in table:
+        ours, paper = _value(row, "ours"), _value(row, "paper")
+        if ours is None or paper is None:
+            continue
+        spread = max(_value(row, "sd") or 0.0, _value(row, "paper sd") or 0.0)
+        compared += 1
+        agree += bool(abs(ours - paper) <= spread)
+    return agree, compared
 
 
 def verdict(e, table):  # -> one line
-    "What to say of ours beside the paper's."
-    good, all_ = agreement(table)
-    said = (
-        [f"{good} of {all_} numbers agree within one standard deviation"]
-        if all_
-        else []
-        if e.claims
-        else ["nothing printed to compare with"]
-    )
-    said += (
-        [
-            f"{'holds' if test(table) else 'does not hold'}: {claim}"
-            for claim, test in e.claims.items()
-        ]
-        if table
-        else []
-    )
+    """What to say of ours beside the paper's."""
+    agree, compared = agreement(table)
+    said = []
+    if compared:
+        said.append(f"{agree} of {compared} numbers agree within one standard deviation")
+    elif not e.claims:
+        said.append("nothing printed to compare with")
+    for claim, test in e.claims.items() if table else ():
+        said.append(f"{'holds' if test(table) else 'does not hold'}: {claim}")
     return "; ".join(said) + (f". {e.why}" if e.why else "")
 
 
 # %% ../../nbs/studies/63_runner.ipynb #9fe60379
 @dataclass(repr=False)
 class Outcome:
-    "All that one exhibit gave."
+    """All that one exhibit gave.
+
+    Parameters
+    ----------
+    exhibit : Exhibit
+        What was run.
+    profile : str
+        "quick" or "full".
+    rows : list of dict
+        What the jobs returned, each with the values of its job.
+    seconds : float
+        How long the jobs took.
+    missing : dict, optional
+        The jobs that could not run, as text -> reason.
+    """
 
     exhibit: Exhibit
     profile: str
     rows: list
     seconds: float
-    missing: dict = field(default_factory=dict)  # job as text -> reason
+    missing: dict = field(default_factory=dict)
 
     def __post_init__(self):
         self.table = self.exhibit.table(self.rows) if self.rows else []
 
     @property
     def gap(self):
+        """The largest relative duality gap of any fit, or None."""
         return max((r["gap"] for r in self.rows if "gap" in r), default=None)
 
     @property
     def verdict(self):
+        """One line on ours beside the paper's."""
         return verdict(self.exhibit, self.table)
 
-    def figure(self):  # with its title as alternative text
+    def figure(self):
+        """The picture, with its title as alternative text, or None."""
         if not (self.exhibit.draw and self.table):
             return None
         fig = self.exhibit.draw(self.table).figure
@@ -341,7 +393,8 @@ class Outcome:
         return fig
 
     @property
-    def svg(self):  # the picture as text, or None; drawn once for a table
+    def svg(self):
+        """The picture as text, or None; drawn once for a table."""
         if getattr(self, "_drawn", (None,))[0] is not self.table:
             fig = self.figure()
             self._drawn = self.table, fig and to_svg(fig)
@@ -355,18 +408,16 @@ class Outcome:
 
 # %% ../../nbs/studies/63_runner.ipynb #dee9a21b
 def _answers(tasks, n_jobs, backend):  # tasks: (i, run, job, seed)
-    "Answers in the order in which they come."
+    """Answers in the order in which they come."""
     from joblib import Parallel, delayed, parallel_config
     from joblib.parallel import get_active_backend
 
-    work = [delayed(_work)(*t) for t in tasks]
+    work = [delayed(_work)(*task) for task in tasks]
     with parallel_config(backend, n_jobs=n_jobs):  # the one way that knows Dask and Ray, too
         if get_active_backend()[0].supports_return_generator:
-            yield from Parallel(
-                return_as="generator_unordered",
-                pre_dispatch="all" if backend == "dask" else "2*n_jobs",
-                batch_size=1,
-            )(work)
+            ahead = "all" if backend == "dask" else "2*n_jobs"
+            run = Parallel(return_as="generator_unordered", pre_dispatch=ahead, batch_size=1)
+            yield from run(work)
         else:  # Ray gives lists only: a handful for each process at a time
             run = Parallel(batch_size=1)
             step = 4 * run._effective_n_jobs()
@@ -375,15 +426,29 @@ def _answers(tasks, n_jobs, backend):  # tasks: (i, run, job, seed)
 
 
 # %% ../../nbs/studies/63_runner.ipynb #bfa64009
-def _run(e, profile, most, seed, n_jobs, backend, root, resume, tell):  # -> Outcome
-    "One exhibit."
-    todo = e.jobs(profile, most)
-    files = [file_of(e, j, profile, seed, root) for j in todo]
-    answers = [kept(f) if resume else None for f in files]
+@dataclass(frozen=True)
+class Plan:
+    """How exhibits are run; see `reproduce`."""
+
+    root: Path
+    profile: str = "quick"
+    most: float = np.inf
+    seed: int = 0
+    n_jobs: int = 1
+    backend: str = "loky"
+    resume: bool = True
+
+
+def _run(e, plan, tell):  # -> Outcome
+    """One exhibit; `tell(k)` hears of k more finished jobs."""
+    todo = e.jobs(plan.profile, plan.most)
+    files = [file_of(e, j, plan.profile, plan.seed, plan.root) for j in todo]
+    answers = [kept(f) if plan.resume else None for f in files]
     missing = {}
     tell(sum(a is not None for a in answers))
-    tasks = [(i, e.run, j, seed_of(e, j, seed)) for i, j in enumerate(todo) if answers[i] is None]
-    for i, rows, seconds in _answers(tasks, n_jobs, backend) if tasks else ():
+    left = [i for i, a in enumerate(answers) if a is None]
+    tasks = [(i, e.run, todo[i], seed_of(e, todo[i], plan.seed)) for i in left]
+    for i, rows, seconds in _answers(tasks, plan.n_jobs, plan.backend) if tasks else ():
         if rows is None:
             missing[plain(todo[i])] = seconds
         else:
@@ -391,73 +456,74 @@ def _run(e, profile, most, seed, n_jobs, backend, root, resume, tell):  # -> Out
             answers[i] = kept(files[i])
         tell(1)
     found = [a for a in answers if a]
-    return Outcome(
-        e,
-        profile,
-        [a["job"] | r for a in found for r in a["rows"]],
-        sum(a["seconds"] for a in found),
-        missing,
-    )
+    rows = [a["job"] | r for a in found for r in a["rows"]]
+    return Outcome(e, plan.profile, rows, sum(a["seconds"] for a in found), missing)
 
 
 # %% ../../nbs/studies/63_runner.ipynb #52d6731e
 def reproduce(
     ids=None,  # exhibits; all if None
-    profile="quick",  # or "full"
-    most=np.inf,  # at most so many replications of each exhibit
-    seed=0,
-    n_jobs=1,  # processes
-    backend="loky",  # of joblib: "loky", "threading", "dask", …
     out=None,  # directory of figures; by default the project's
-    resume=True,  # use what an earlier run has kept
     verbose=0,  # show progress
+    **how,  # profile="quick" or "full", most, seed=0, n_jobs=1, backend="loky", resume=True
 ):  # -> {id: Outcome}
-    "Run exhibits; what is finished is kept."
-    es = [find(i) for i in ids] if ids is not None else list(registry().values())
-    root = Path(out) if out else figures_dir()
-    done, total = (
-        {},
-        progress(
-            verbose=verbose,
-            desc="all",
-            total=sum(len(e.jobs(profile, most)) for e in es),
-            position=0,
-            unit="job",
-        ),
-    )
-    with total:
-        for e in es:
-            with progress(
-                verbose=verbose,
-                desc=e.id,
-                total=len(e.jobs(profile, most)),
-                position=1,
-                leave=False,
-                unit="job",
-            ) as bar:
+    """Run exhibits; what is finished is kept.
 
-                def tell(k):
-                    bar.update(k)
-                    total.update(k)
-
-                done[e.id] = _run(e, profile, most, seed, n_jobs, backend, root, resume, tell)
+    Parameters
+    ----------
+    ids : list of str, optional
+        Exhibits, such as "CS/table_2"; all of them by default.
+    out : path, optional
+        The directory of figures, below which replications are kept; by default the project's.
+    verbose : int, default=0
+        Show progress.
+    profile : str, default="quick"
+        Or "full": which list of jobs is run.
+    most : float, optional
+        The most replications of each job.
+    seed : int, default=0
+        Of the whole run.
+    n_jobs : int, default=1
+        Processes.
+    backend : str, default="loky"
+        Of joblib: "loky", "threading", "dask", …
+    resume : bool, default=True
+        Use what an earlier run has kept.
+    """
+    plan = Plan(Path(out) if out else figures_dir(), **how)
+    exhibits = list(registry().values()) if ids is None else [find(i) for i in ids]
+    sizes = {e.id: len(e.jobs(plan.profile, plan.most)) for e in exhibits}
+    bars = dict(verbose=verbose, unit="job")
+    done = {}
+    with progress(desc="all", total=sum(sizes.values()), position=0, **bars) as total:
+        for e in exhibits:
+            below = dict(total=sizes[e.id], position=1, leave=False)
+            with progress(desc=e.id, **below, **bars) as bar:
+                done[e.id] = _run(e, plan, partial(_advance, (bar, total)))
     return done
+
+
+def _advance(bars, k):
+    """Move progress bars by k jobs."""
+    for bar in bars:
+        bar.update(k)
 
 
 # %% ../../nbs/studies/63_runner.ipynb #d51684a6
 def file_of_table(id, profile, root=None):
-    "Where the table of an exhibit is kept."
+    """Where the table of an exhibit is kept."""
     return Path(root or figures_dir()) / f"{id}{'_full' * (profile == 'full')}.csv"
 
 
-def _tree():  # the figures of the project, wherever this runs
+def _figures_of_the_tree():
+    """The figures of the project around the current directory, or None."""
     here = Path.cwd()
-    return next(
-        (p / "figures" for p in (here, *here.parents) if (p / "settings.ini").exists()), None
-    )
+    roots = (p for p in (here, *here.parents) if (p / "settings.ini").exists())
+    return next((p / "figures" for p in roots), None)
 
 
-def _number(s):
+def _parsed(s):
+    """An entry of a CSV file: a whole number, a number or a word."""
     try:
         return float(s) if re.search(r"[.e]|nan|inf", s) else int(s)
     except ValueError:
@@ -465,57 +531,53 @@ def _number(s):
 
 
 def read_table(id, profile="full", root=None):  # -> rows, or none
-    "A table that was written before."
-    file = next(
-        (
-            f
-            for d in (root, figures_dir(), _tree())
-            if d and (f := file_of_table(id, profile, d)).exists()
-        ),
-        None,
-    )
+    """A table that was written before."""
+    folders = [d for d in (root, figures_dir(), _figures_of_the_tree()) if d]
+    files = [file_of_table(id, profile, d) for d in folders]
+    file = next((f for f in files if f.exists()), None)
     if file is None:
         return []
     with file.open(encoding="utf-8", newline="") as f:
-        return [{k: _number(v) for k, v in r.items()} for r in csv.DictReader(f)]
+        return [{k: _parsed(v) for k, v in r.items()} for r in csv.DictReader(f)]
 
 
 # %% ../../nbs/studies/63_runner.ipynb #4c17b992
+def _entry(v):
+    """What a CSV file says of a value: numbers to six digits."""
+    if v is None:
+        return ""
+    return f"{v + 0.0:.6g}" if _is_float(v) else str(v)
+
+
 def write_table(id, table, profile="full", root=None):
-    "Write a table, numbers to six digits."
+    """Write a table."""
     file = file_of_table(id, profile, root)
     file.parent.mkdir(parents=True, exist_ok=True)
-    short = lambda v: (
-        "" if v is None else f"{v + 0.0:.6g}" if isinstance(v, (float, np.floating)) else str(v)
-    )
+    names = list(dict.fromkeys(k for r in table for k in r))
     with file.open("w", encoding="utf-8", newline="") as f:
-        names = list(dict.fromkeys(k for r in table for k in r))
         lines = csv.writer(f, lineterminator="\n")
         lines.writerow(names)
-        lines.writerows([short(r.get(k)) for k in names] for r in table)
+        lines.writerows([_entry(r.get(k)) for k in names] for r in table)
     return file
 
 
-def keep_outcome(o, root=None):  # an Outcome; -> its table, with what could not be made anew
-    "Write the table, and the picture if there is one."
-    lost = {json.loads(j).get("data") for j in o.missing} - {None}
+def keep_outcome(o, root=None):  # an Outcome; -> its table, with what could not be recomputed
+    """Write the table, and the picture if there is one."""
+    id, profile = o.exhibit.id, o.profile
+    lost = {json.loads(job).get("data") for job in o.missing} - {None}
     if lost:
-        o.table = o.table + [
-            r for r in read_table(o.exhibit.id, o.profile, root) if r.get("data") in lost
-        ]
+        o.table = o.table + [r for r in read_table(id, profile, root) if r.get("data") in lost]
     if not o.table:
         return o.table
-    write_table(o.exhibit.id, o.table, o.profile, root)
+    file = write_table(id, o.table, profile, root)
     if o.svg:
-        file_of_table(o.exhibit.id, o.profile, root).with_suffix(".svg").write_text(
-            o.svg, encoding="utf-8", newline="\n"
-        )
+        file.with_suffix(".svg").write_text(o.svg, encoding="utf-8", newline="\n")
     return o.table
 
 
 # %% ../../nbs/studies/63_runner.ipynb #cd21ddd9
 def show_exhibit(id, full=False):  # -> Outcome
-    "Run the quick profile of an exhibit, or read the full one's table; for display at the end of a cell."
+    """Run the quick profile of an exhibit, or read the table of the full one, to be shown."""
     e = find(id)
     if not full:
         o = reproduce([id])[id]
