@@ -31,7 +31,7 @@ from .certificates import Certificate
 from .compiled import Matrix, Number, Vector, kernel
 
 
-# %% ../../nbs/core/05_boxqp.ipynb #03d20dc8
+# %% ../../nbs/core/05_boxqp.ipynb #563a4709
 class BoxProgram(NamedTuple):
     """Minimise x·Qx/2 + q·x over lo ≤ x ≤ hi and a·x = b, (5.1); a is zero without equality."""
 
@@ -823,7 +823,7 @@ def solve_boxqp(
     return boxqp_trusted(program, x, tol, max_iter)
 
 
-# %% ../../nbs/core/05_boxqp.ipynb #6c7b105b
+# %% ../../nbs/core/05_boxqp.ipynb #85db9c3b
 def boxqp(Q, q, lo=0.0, hi=1.0, a=None, b=0.0, **how):
     "The former name of `solve_boxqp`."
     return solve_boxqp(box_program(Q, q, lo, hi, a, b), **how)

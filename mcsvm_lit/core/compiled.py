@@ -206,7 +206,7 @@ def _announce(numba):
     event.register("numba:compile", First())
 
 
-# %% ../../nbs/core/03_compiled.ipynb #283292b7
+# %% ../../nbs/core/03_compiled.ipynb #c5898608
 Number = Annotated[float, "f8"]
 Count = Annotated[int, "i8"]
 Flag = Annotated[bool, "b1"]
@@ -218,7 +218,7 @@ IndexMatrix = Annotated[np.ndarray, "i8[:,::1]"]
 Flags = Annotated[np.ndarray, "b1[::1]"]
 
 
-# %% ../../nbs/core/03_compiled.ipynb #569dec14
+# %% ../../nbs/core/03_compiled.ipynb #6337f20e
 def record_type(record):  # a NamedTuple class
     "The numba type of a record, from the annotations of its fields."
     from numba import types as numba_types

@@ -5,11 +5,11 @@
 # %% auto #0
 __all__ = ["conjugate_gradients"]
 
-# %% ../../nbs/core/07a_linear_systems.ipynb #f3fcad92
+# %% ../../nbs/core/07a_linear_systems.ipynb #5463e2f5
 import numpy as np
 
 
-# %% ../../nbs/core/07a_linear_systems.ipynb #220a2721
+# %% ../../nbs/core/07a_linear_systems.ipynb #b692735f
 def conjugate_gradients(product, b, enough, most, precondition=None, by_column=False):
     """x with A x ≈ b, and E x, by products with A and E alone, (7.7).
 

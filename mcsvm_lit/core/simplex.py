@@ -35,7 +35,7 @@ from sklearn.utils import check_random_state
 from .compiled import kernel
 
 
-# %% ../../nbs/core/02_simplex.ipynb #dfe93ee8
+# %% ../../nbs/core/02_simplex.ipynb #f99edf00
 def own_and_rest(
     η,  # distributions, one per row (n,K)
     y,  # class indices (n,)
