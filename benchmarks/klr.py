@@ -43,7 +43,7 @@ def warm_up():
             solve_klr(k, X, s, np.full(60, C), intercept)
 
 
-# -- what was reached: one measure for everybody -----------------------------------------------------
+# -- what was reached: one measure for all ---------------------------------------------------------
 def primal(K, a, b, s, C):  # any coefficients
     F = K @ a
     return a @ F / 2 + C * logistic_loss(s * (F + b)).sum()
@@ -55,7 +55,7 @@ def true_gap(K, m, s, C, intercept=True):  # from the multipliers alone
 
 
 # -- peers -----------------------------------------------------------------------------------------
-class Enough(Exception):
+class EnoughError(Exception):
     pass
 
 
@@ -68,7 +68,7 @@ def lbfgs(
     def f(x):
         E, g = value_and_gradient(x)
         if good >= E or clock() - t > cap:
-            raise Enough(good >= E)
+            raise EnoughError(good >= E)
         return E, g
 
     try:
@@ -80,7 +80,7 @@ def lbfgs(
             options=dict(maxcor=10, maxiter=10**7, maxfun=10**7, ftol=0, gtol=0),
         )
         got = False
-    except Enough as e:
+    except EnoughError as e:
         got = e.args[0]
     return clock() - t if got else np.nan
 
@@ -134,9 +134,13 @@ def shown(t, cap):
 
 @benchmark("Kernel logistic regression, two classes, n = 2000")
 def klr_binary(repeat):
-    """Gaussian kernel, intercept, Gram matrix given (to the peers also a Cholesky factor of it, whose time is counted: .1 s), CPU seconds to a relative duality gap of 1e-6, recomputed from the multipliers.
-    The peers have no dual: L-BFGS is told the optimum and stops at the first evaluation within 1e-6 of it (`>`: not within that many seconds); `LogisticRegression` runs with `tol=1e-6`, in brackets its relative excess.
-    Moons has numerical rank 200, waveform full rank. Goals: 1/3 of L-BFGS in Cholesky coordinates and 1/10 of L-BFGS in α at the median, 1/3 of `LogisticRegression` for C ≤ 100."""
+    """Gaussian kernel, intercept, Gram matrix given (to the peers also a Cholesky factor of it,
+    whose time is counted: .1 s), CPU seconds to a relative duality gap of 1e-6, recomputed
+    from the multipliers. The peers have no dual: L-BFGS is told the optimum and stops at
+    the first evaluation within 1e-6 of it (`>`: not within that many seconds);
+    `LogisticRegression` runs with `tol=1e-6`, in brackets its relative excess. Moons has
+    numerical rank 200, waveform full rank. Goals: 1/3 of L-BFGS in Cholesky coordinates and
+    1/10 of L-BFGS in α at the median, 1/3 of `LogisticRegression` for C ≤ 100."""
     warm_up()
     cap, ratios = 10.0, {"L": [], "α": [], "LR": []}
     for name, make in PROBLEMS.items():
@@ -189,8 +193,11 @@ def klr_binary(repeat):
 
 @benchmark("The mode of a Gaussian process classifier")
 def klr_gp(repeat):
-    """`GaussianProcessClassifier(optimizer=None).fit` with the covariance C·RBF, against `solve_klr(intercept=False)` to a gap of 1e-12, both from the data. The peer also returns the log marginal likelihood and keeps a Cholesky factor, so only the mode is compared.
-    Difference: the largest between the two in the probabilities of the training examples. Goal: 1/10."""
+    """`GaussianProcessClassifier(optimizer=None).fit` with the covariance C·RBF, against
+    `solve_klr(intercept=False)` to a gap of 1e-12, both from the data. The peer also
+    returns the log marginal likelihood and keeps a Cholesky factor, so only the mode is
+    compared. Difference: the largest between the two in the probabilities of the training
+    examples. Goal: 1/10."""
     warm_up()
     for name, make in PROBLEMS.items():
         for n in (500, 2000):
@@ -225,8 +232,11 @@ def klr_gp(repeat):
 # -- torchkm ---------------------------------------------------------------------------------------
 @benchmark("torchkm's kernel logistic regression")
 def klr_torchkm(repeat):
-    """`TorchKMLogit`, CPU, one C, its least number of folds (2: cross-validation cannot be turned off), tol 1e-8; ours to 1e-6, both from the data, n = 1000. Excess: of the primal value over the optimum, as it comes and, because its intercept is not the best for its own scores where one class is larger (waveform), with the best one.
-    Goals: faster, and closer."""
+    """`TorchKMLogit`, CPU, one C, its least number of folds (2: cross-validation cannot be turned
+    off), tol 1e-8; ours to 1e-6, both from the data, n = 1000. Excess: of the primal value
+    over the optimum, as it comes and, because its intercept is not the best for its own
+    scores where one class is larger (waveform), with the best one. Goals: faster, and
+    closer."""
     warm_up()
     try:
         by = torchkm_fit()
@@ -245,14 +255,16 @@ def klr_torchkm(repeat):
                 repeat, ours=lambda: solve_klr(k, X, s, c), it=lambda: by(X, s, C, γ)
             )
             m, it = run["ours"].value, run["it"].value
-            excess = lambda b: small(primal(K, it.alpha_, b, s, C) / best - 1)
+            a, by_best = it.alpha_, best_intercept(K @ it.alpha_, s, c)
+            as_it_comes = small(primal(K, a, it.intercept_, s, C) / best - 1)
+            with_the_best = small(primal(K, a, by_best, s, C) / best - 1)
             yield {
                 "problem": f"{name}, C = {C:g}",
                 "ours": seconds(run["ours"].seconds),
                 "excess": small(m.certificate.primal / best - 1),
                 "torchkm": seconds(run["it"].seconds),
-                "its excess": excess(it.intercept_),
-                "with the best intercept": excess(best_intercept(K @ it.alpha_, s, c)),
+                "its excess": as_it_comes,
+                "with the best intercept": with_the_best,
                 "ours / it": against(run["ours"].seconds / run["it"].seconds, 1.0),
             }
 
@@ -311,8 +323,10 @@ def fit_adult(name, cache_size):  # in a process of its own: the peak of its mem
 
 @benchmark("Kernel logistic regression on Adult")
 def klr_adult(repeat):
-    """Gaussian kernel with the paper's σ² = 10, C = 1, relative gap 1e-3, `cache_size=500` (the matrix of the largest would take 4100 MB), each in a fresh process, once; memory is the peak of the whole process, of which about 250 MB are there before.
-    The last row fits the exponent of n, as the paper does (it reports 2.2). Goal: 2.2."""
+    """Gaussian kernel with the paper's σ² = 10, C = 1, relative gap 1e-3, `cache_size=500` (the
+    matrix of the largest would take 4100 MB), each in a fresh process, once; memory is the
+    peak of the whole process, of which about 250 MB are there before. The last row fits the
+    exponent of n, as the paper does (it reports 2.2). Goal: 2.2."""
     if "adult_a9a" not in names(local=True):
         yield {"problem": "skipped: MCSVM_LIT_DATA does not hold adult_a9a"}
         return
@@ -344,10 +358,12 @@ def klr_adult(repeat):
     }
 
 
-# -- robustness ------------------------------------------------------------------------------------
+# -- robustness ---------------------------------------------------------------------------------
 @benchmark("Kernel logistic regression, the gap asked for and the gap delivered")
 def klr_robust(repeat):
-    """Relative gaps recomputed from the multipliers after `tol=1e-6`, n = 1000, with an intercept and without; **bold**: above. In brackets CPU seconds and who finished: s(mo), l(owrank) or n(ewton)."""
+    """Relative gaps recomputed from the multipliers after `tol=1e-6`, n = 1000, with an intercept
+    and without; **bold**: above. In brackets CPU seconds and who finished: s(mo), l(owrank)
+    or n(ewton)."""
     warm_up()
     for name, make in PROBLEMS.items():
         X, s, γ = make(1000)
@@ -369,8 +385,10 @@ def klr_robust(repeat):
 # -- several classes -------------------------------------------------------------------------------
 @benchmark("Kernel logistic regression with ten classes")
 def klr_softmax(repeat):
-    """The digits (n = 1797), Gaussian kernel with `gamma="scale"`, relative gap 1e-6, the kernel matrix given; `LogisticRegression` (lbfgs, tol 1e-6) gets a Cholesky factor of it, for which it is not charged.
-    Excess: primal value over the best dual value known. Goal: ours / it at most 0.5."""
+    """The digits (n = 1797), Gaussian kernel with `gamma="scale"`, relative gap 1e-6, the kernel
+    matrix given; `LogisticRegression` (lbfgs, tol 1e-6) gets a Cholesky factor of it, for
+    which it is not charged. Excess: primal value over the best dual value known. Goal: ours
+    / it at most 0.5."""
     X, y = load_digits(return_X_y=True)
     X = X / 16
     n = len(y)

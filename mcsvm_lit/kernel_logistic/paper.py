@@ -4,16 +4,23 @@
 
 # %% auto #0
 __all__ = [
-    "KLRFit",
-    "PrimalFit",
+    "NEAR_A_WALL",
     "klr_start",
-    "pair_step",
+    "PairStep",
+    "newton_pair_step",
     "PairDescent",
     "disagree_most",
+    "Limits",
+    "KLRFit",
+    "finished",
     "pair_loop",
+    "GroupedDescent",
     "smo_groups",
     "disagree_awake",
     "smo",
+    "PrimalFit",
+    "BFGSLimits",
+    "run_bfgs",
     "bfgs_alpha",
     "lbfgs_cholesky",
 ]
@@ -21,7 +28,8 @@ __all__ = [
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #1a22d76c
 import math
 import warnings
-from collections import namedtuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -34,6 +42,8 @@ from mcsvm_lit.kernel_logistic.problem import (
     klr_check,
     logistic_loss,
 )
+
+from ..core.certificates import Certificate
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #ea1cc0fc
@@ -48,44 +58,61 @@ def klr_start(
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #38cd6404
-def pair_step(
+class PairStep(NamedTuple):
+    "An exact step on a pair: its length, what is left to the two walls ahead, iterations."
+
+    r: float
+    x: float
+    y: float
+    iterations: int
+
+
+def newton_pair_step(
     q0,  # H_i - H_j > 0
-    η,  # G_ii - 2 G_ij + G_jj
+    χ,  # G_ii - 2 G_ij + G_jj
     x,
     X,  # distance of i to the wall it moves to, and to the one behind
     y,
     Y,  # the same of j
-):  # -> (r, x - r, y - r, iterations)
+):  # -> PairStep
     "The exact step on a pair: the root of (21.4), by Newton's iteration in ω."
     if x > y:
-        r, y, x, k = pair_step(q0, η, y, Y, x, X)
-        return r, x, y, k
+        r, y, x, iterations = newton_pair_step(q0, χ, y, Y, x, X)
+        return PairStep(r, x, y, iterations)
     ω, floor = 0.0, math.log(1e-300 / x)  # a double holds no less
-    for k in range(1, 1000):
+    iterations = 0
+    while iterations < 1000:
+        iterations += 1
         z = x * math.exp(ω)
         r = -x * math.expm1(ω)
         left = y - x + z
-        q = q0 - η * r + ω - math.log1p(r / X) + math.log(left / y) - math.log1p(r / Y)
-        Δ = q / (1 + z * (η + 1 / (X + r) + 1 / left + 1 / (Y + r)))
+        q = q0 - χ * r + ω - math.log1p(r / X) + math.log(left / y) - math.log1p(r / Y)
+        Δ = q / (1 + z * (χ + 1 / (X + r) + 1 / left + 1 / (Y + r)))
         ω = max(ω - Δ, floor)
         if -1e-12 * ω >= Δ or ω == floor:
             break
     z = x * math.exp(ω)
-    return -x * math.expm1(ω), z, y - x + z, k
+    return PairStep(-x * math.expm1(ω), z, y - x + z, iterations)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #80192678
 class PairDescent:
-    "α and c - α, each with all its digits, and F = G (α s), changed two multipliers at a time."
+    """α and c - α, each with all its digits, and F = G (α s), changed two multipliers at a time.
 
-    def __init__(
-        self,
-        G,
-        s,
-        c,  # Gram matrix, labels ±1, weights
-        a=None,
-    ):  # start: c - α and α (2, n)
-        self.G, self.s, self.c = G, s, c
+    Parameters
+    ----------
+    G : array of shape (n, n)
+        Gram matrix.
+    s, c : arrays of shape (n,)
+        Signs ±1 and weights.
+    a : array of shape (2, n), optional
+        Start: c - α and α; by default (20.15).
+    """
+
+    def __init__(self, G, s, c, a=None):
+        self.G = G
+        self.s = s
+        self.c = c
         self.up = (s > 0).astype(int)
         self.a = klr_start(s, c) if a is None else np.array(a, float)
         self.u = np.log(self.a[1]) - np.log(self.a[0])
@@ -100,30 +127,30 @@ class PairDescent:
         self,
         i,
         j,  # H_i > H_j
-        μ=0.0,
-    ):  # how near to the walls a multiplier may come, in units of c; 0: as near as it likes
-        "The best step on the pair; returns how far the two moved, and who was stopped."
+        μ=0.0,  # how near to the walls a multiplier may come, in units of c; 0: without limit
+    ):  # -> how far the two moved, the index that was stopped or None
+        "The best step on the pair."
         G, a, c = self.G, self.a, self.c
         p, q = self.up[i], 1 - self.up[j]  # a[p, i] and a[q, j] shrink
         H = self.F[[i, j]] + self.s[[i, j]] * self.u[[i, j]]
-        η = G[i, i] - 2 * G[i, j] + G[j, j]
-        r, x, y, _ = pair_step(H[0] - H[1], max(η, 0.0), a[p, i], a[1 - p, i], a[q, j], a[1 - q, j])
-        far, who = min((a[p, i] - μ * c[i], i), (a[q, j] - μ * c[j], j))
-        hit = μ > 0 and r >= far
-        if hit:
+        χ = max(G[i, i] - 2 * G[i, j] + G[j, j], 0.0)
+        r, x, y, _ = newton_pair_step(H[0] - H[1], χ, a[p, i], a[1 - p, i], a[q, j], a[1 - q, j])
+        far, nearest = min((a[p, i] - μ * c[i], i), (a[q, j] - μ * c[j], j))
+        stopped = μ > 0 and r >= far
+        if stopped:
             r = max(far, 0.0)
             x, y = a[p, i] - r, a[q, j] - r
         a[p, i], a[q, j] = x, y
         a[1 - p, i] += r
         a[1 - q, j] += r
-        if hit:
-            a[p if who == i else q, who] = μ * c[who]
+        if stopped:
+            a[p if nearest == i else q, nearest] = μ * c[nearest]
         self.u[[i, j]] = np.log(a[1, [i, j]]) - np.log(a[0, [i, j]])
         self.F -= r * (G[i] - G[j])
-        return r, who if hit else None
+        return r, nearest if stopped else None
 
-    def certificate(self, n_iter=0, tol=1e-6):
-        return klr_certificate(self.F, self.u, self.s, self.c, n_iter=n_iter, tol=tol)
+    def certificate(self, **asked):
+        return klr_certificate(self.F, self.u, self.s, self.c, **asked)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #810751e2
@@ -136,18 +163,46 @@ def disagree_most(
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #efcc6ec0
-KLRFit = namedtuple("KLRFit", "u F b certificate trace")
-KLRFit.__doc__ = (
+@dataclass(frozen=True)
+class Limits:
+    """When a loop on pairs stops.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Relative duality gap that is enough.
+    τ : float, default=0.0
+        Stop as soon as the pair agrees to 2τ (the paper's rule).
+    max_iter : int, default=100_000
+        The most steps.
+    look : int, optional
+        Steps between two looks at the gap; by default n.
+    """
+
+    tol: float = 1e-6
+    τ: float = 0.0
+    max_iter: int = 100_000
+    look: int | None = None
+
+
+class KLRFit(NamedTuple):
     "Logits of α/c, scores G (α s), intercept, certificate, and (step, gap) at every look."
-)
+
+    u: np.ndarray
+    F: np.ndarray
+    b: float
+    certificate: Certificate
+    trace: np.ndarray
 
 
-def _finish(d, step, tol, trace, name, ended):  # -> KLRFit
-    d.F = d.G @ (d.a[1] * d.s)  # afresh: updates drift
+def finished(d, trace, name, ended, **asked):  # -> KLRFit
+    "The certificate of a descent, with scores made again; a warning unless it ended as asked."
+    d.F = d.G @ (d.a[1] * d.s)
     b = best_intercept(d.F, d.s, d.c)
-    cert = klr_certificate(d.F, d.u, d.s, d.c, b, n_iter=step, tol=tol)
+    cert = klr_certificate(d.F, d.u, d.s, d.c, b, **asked)
     if not (cert.converged or ended):
-        warnings.warn(f"{name} stopped after {step} steps: {cert!r}", ConvergenceWarning)
+        message = f"{name} stopped after {cert.n_iter} steps: {cert!r}"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
     return KLRFit(d.u, d.F, b, cert, np.array(trace))
 
 
@@ -157,82 +212,95 @@ def pair_loop(
     s,
     c,  # Gram matrix, labels ±1, weights
     select=disagree_most,  # which pair: a function of the `PairDescent`
-    tol=1e-6,  # stop at this relative duality gap,
-    τ=0.0,  # or as soon as the pair agrees to 2τ (the paper's rule)
     start=None,  # c - α and α (2, n)
-    max_iter=100_000,
-    look=None,  # steps between two looks at the gap, by default n
+    **limits,  # see `Limits`
 ):  # -> KLRFit
-    "Sequential minimal optimisation: the best step on two multipliers, again and again."
+    "Sequential minimal optimisation: the best step on two multipliers, repeated."
     s, c = klr_check(s, c)
+    until = Limits(**limits)
     d = PairDescent(G, s, c, start)
     trace = []
-    look = look or len(s)
-    for step in range(max_iter + 1):
+    look = until.look or len(s)
+    for step in range(until.max_iter + 1):
         if step % look == 0:
-            cert = d.certificate(step, tol)
+            cert = d.certificate(n_iter=step, tol=until.tol)
             trace.append((step, cert.gap))
-            if cert.converged or step == max_iter:
+            if cert.converged or step == until.max_iter:
                 break
         i, j = select(d)
         H = d.F[[i, j]] + d.s[[i, j]] * d.u[[i, j]]
         d.mid = H.mean()
-        if H[0] - H[1] <= 2 * τ:
+        if H[0] - H[1] <= 2 * until.τ:
             break
         d.step(i, j)
-    return _finish(d, step, tol, trace, "pair_loop", τ > 0 and step < max_iter)
+    ended = until.τ > 0 and step < until.max_iter
+    return finished(d, trace, "pair_loop", ended, n_iter=step, tol=until.tol)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #3ad93806
-def smo_groups(
-    G,
-    s,
-    c,
-    τ=1e-6,  # stop when all in the normal group agree to 2τ and no other moves
-    μ=1e3 * np.finfo(float).eps,
-    start=None,
-    max_iter=100_000,
-    look=None,
-):
-    "The paper's algorithm with its groups near the boundary, section 5."
-    s, c = klr_check(s, c)
-    d = PairDescent(G, s, c, start)
-    near = np.zeros(len(s), bool)
-    trace = []
-    step = 0
+NEAR_A_WALL = 1e3 * np.finfo(float).eps  # the paper's μ, in units of c
 
-    def extremes():
-        H = d.H
-        return np.where(near, -np.inf, H).argmax(), np.where(near, np.inf, H).argmin()
 
-    def move(i, j):  # -> has anything moved?
-        r, who = d.step(i, j, μ)
+class GroupedDescent(PairDescent):
+    """A `PairDescent` with the paper's group near the boundary.
+
+    Parameters
+    ----------
+    G, s, c, a
+        As for `PairDescent`.
+    """
+
+    def __init__(self, G, s, c, a=None):
+        super().__init__(G, s, c, a)
+        self.near = np.zeros(len(s), bool)
+        self.steps = 0
+
+    def extremes(self):
+        "The largest and the smallest H of the normal group."
+        H = self.H
+        i, j = np.where(self.near, -np.inf, H).argmax(), np.where(self.near, np.inf, H).argmin()
+        return i, j
+
+    def move(self, i, j):  # -> has anything moved?
+        "A step that keeps its distance to the walls; an index that is stopped joins the group."
+        r, stopped = self.step(i, j, NEAR_A_WALL)
+        self.steps += 1
         if r > 0:
-            near[[i, j]] = False
-        if who is not None:
-            near[who] = True
+            self.near[[i, j]] = False
+        if stopped is not None:
+            self.near[stopped] = True
         return r > 0
 
-    changed = True
-    while changed and step < max_iter and not near.all():
-        while step < max_iter and not near.all():  # inner loop: the normal group
-            if step % (look or len(s)) == 0:
-                trace.append((step, d.certificate().gap))
-            (i, j), H = extremes(), d.H
-            if H[i] - H[j] <= 2 * τ:
-                break
-            move(i, j)
-            step += 1
+    def try_near_ones(self, τ):  # -> has anything moved?
+        "The outer loop: each index of the group against i_low, then i_up."
         changed = False
-        for k in np.flatnonzero(near):  # outer loop: the others, one by one
-            for which in (1, 0):  # against i_low, then i_up
-                other = extremes()[which]
-                H = d.H
-                if near.all() or abs(H[k] - H[other]) <= 2 * τ:
+        for k in np.flatnonzero(self.near):
+            for which in (1, 0):
+                other = self.extremes()[which]
+                H = self.H
+                if self.near.all() or abs(H[k] - H[other]) <= 2 * τ:
                     continue
-                changed |= move(*((k, other) if H[k] > H[other] else (other, k)))
-                step += 1
-    return _finish(d, step, 1e-6, trace, "smo_groups", step < max_iter and not near.all())
+                changed |= self.move(*((k, other) if H[k] > H[other] else (other, k)))
+        return changed
+
+
+def smo_groups(G, s, c, start=None, **limits):  # limits: see `Limits`; τ is 1e-6 by default
+    "The paper's algorithm with its groups near the boundary, section 5."
+    s, c = klr_check(s, c)
+    until = Limits(**{"τ": 1e-6, **limits})
+    d = GroupedDescent(G, s, c, start)
+    trace, changed = [], True
+    while changed and d.steps < until.max_iter and not d.near.all():
+        while d.steps < until.max_iter and not d.near.all():  # inner loop: the normal group
+            if d.steps % (until.look or len(s)) == 0:
+                trace.append((d.steps, d.certificate().gap))
+            (i, j), H = d.extremes(), d.H
+            if H[i] - H[j] <= 2 * until.τ:
+                break
+            d.move(i, j)
+        changed = d.try_near_ones(until.τ)
+    ended = d.steps < until.max_iter and not d.near.all()
+    return finished(d, trace, "smo_groups", ended, n_iter=d.steps, tol=until.tol)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #6ddaba05
@@ -252,29 +320,69 @@ def smo(
     G,
     s,
     c,  # Gram matrix, labels ±1, weights
-    tol=1e-6,  # relative duality gap
-    **kw,  # to `pair_loop`: τ, start, max_iter, look
+    start=None,  # c - α and α (2, n)
+    **limits,  # see `Limits`
 ):  # -> KLRFit
-    "The paper's algorithm, corrected: exact steps on the two that disagree most, those at rest left out."
-    return pair_loop(G, s, c, disagree_awake, tol, **kw)
+    "The paper's algorithm, corrected: exact steps on the pair that disagrees most, among those awake."
+    return pair_loop(G, s, c, disagree_awake, start, **limits)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #0d330f6e
-PrimalFit = namedtuple("PrimalFit", "F b value n_iter n_eval reached trace")
-PrimalFit.__doc__ = "Scores, intercept, primal value, iterations and evaluations of BFGS, whether the target was reached, value by iteration."
+class PrimalFit(NamedTuple):
+    """A run of BFGS on the primal.
+
+    Scores, intercept, primal value, iterations and evaluations, whether the target was reached,
+    and the value after each iteration.
+    """
+
+    F: np.ndarray
+    b: float
+    value: float
+    n_iter: int
+    n_eval: int
+    reached: bool
+    trace: np.ndarray
 
 
-def _lbfgs(E, x0, target, max_iter, memory):  # E: value and gradient
+@dataclass(frozen=True)
+class BFGSLimits:
+    """When BFGS stops, and what it remembers.
+
+    Parameters
+    ----------
+    target : float, default=-inf
+        Stop when the primal is as low as this.
+    max_iter : int, default=20_000
+        The most iterations.
+    memory : int, default=10
+        Pairs of steps and gradients that are kept.
+    """
+
+    target: float = -np.inf
+    max_iter: int = 20_000
+    memory: int = 10
+
+
+def run_bfgs(value_and_gradient, x0, limits):  # -> x, fields of a PrimalFit but F and b
+    "SciPy's limited-memory BFGS down to a target."
     trace = []
 
     def look(intermediate_result):
         trace.append(float(intermediate_result.fun))
-        if trace[-1] <= target:
+        if trace[-1] <= limits.target:
             raise StopIteration
 
-    options = dict(maxcor=memory, maxiter=max_iter, maxfun=100 * max_iter, ftol=0, gtol=0)
-    r = minimize(E, x0, jac=True, method="L-BFGS-B", callback=look, options=options)
-    return r, (float(r.fun), int(r.nit), int(r.nfev), bool(r.fun <= target), np.array(trace))
+    options = dict(maxcor=limits.memory, maxiter=limits.max_iter, ftol=0, gtol=0)
+    options["maxfun"] = 100 * limits.max_iter
+    method = dict(jac=True, method="L-BFGS-B", callback=look, options=options)
+    r = minimize(value_and_gradient, x0, **method)
+    return r.x, dict(
+        value=float(r.fun),
+        n_iter=int(r.nit),
+        n_eval=int(r.nfev),
+        reached=bool(r.fun <= limits.target),
+        trace=np.array(trace),
+    )
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #d369589e
@@ -282,24 +390,22 @@ def bfgs_alpha(
     G,
     s,
     c,  # Gram matrix, labels ±1, weights
-    target=-np.inf,  # stop when the primal is as low as this
     start=None,  # α (n,); by default zero
-    max_iter=20_000,
-    memory=10,
+    **limits,  # see `BFGSLimits`
 ):  # -> PrimalFit
-    "The paper's opponent: limited-memory BFGS on the primal in α and b, (21.8)."
+    "The method the paper compares with: BFGS on the primal in α and b, (21.8)."
     s, c = klr_check(s, c)
 
     def E(x):
         β, b = x[:-1], x[-1]
         F = G @ β
         α = c * expit(-s * (F + b))
-        return β @ F / 2 + c @ logistic_loss(s * (F + b)), np.r_[G @ (β - α * s), -(α @ s)]
+        value = β @ F / 2 + c @ logistic_loss(s * (F + b))
+        return value, np.r_[G @ (β - α * s), -(α @ s)]
 
-    r, rest = _lbfgs(
-        E, np.r_[np.zeros(len(s)) if start is None else s * start, 0.0], target, max_iter, memory
-    )
-    return PrimalFit(G @ r.x[:-1], float(r.x[-1]), *rest)
+    x0 = np.r_[np.zeros(len(s)) if start is None else s * start, 0.0]
+    x, rest = run_bfgs(E, x0, BFGSLimits(**limits))
+    return PrimalFit(G @ x[:-1], float(x[-1]), **rest)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #4e2de600
@@ -307,9 +413,7 @@ def lbfgs_cholesky(
     L,
     s,
     c,  # factor of the Gram matrix (n, r), labels ±1, weights
-    target=-np.inf,  # stop when the primal is as low as this
-    max_iter=20_000,
-    memory=10,
+    **limits,  # see `BFGSLimits`
 ):  # -> PrimalFit
     "The same BFGS on the same primal, in the coordinates of a Cholesky factor, (21.9)."
     s, c = klr_check(s, c)
@@ -318,7 +422,8 @@ def lbfgs_cholesky(
         v, b = x[:-1], x[-1]
         F = L @ v
         α = c * expit(-s * (F + b))
-        return v @ v / 2 + c @ logistic_loss(s * (F + b)), np.r_[v - L.T @ (α * s), -(α @ s)]
+        value = v @ v / 2 + c @ logistic_loss(s * (F + b))
+        return value, np.r_[v - L.T @ (α * s), -(α @ s)]
 
-    r, rest = _lbfgs(E, np.zeros(L.shape[1] + 1), target, max_iter, memory)
-    return PrimalFit(L @ r.x[:-1], float(r.x[-1]), *rest)
+    x, rest = run_bfgs(E, np.zeros(L.shape[1] + 1), BFGSLimits(**limits))
+    return PrimalFit(L @ x[:-1], float(x[-1]), **rest)

@@ -125,12 +125,13 @@ def best_intercept(
     up = s > 0
     if not np.isfinite(F).all():
         raise ValueError("The scores F must be finite.")
-    A, B, a, z = F[up], F[~up], np.log(c[up]), np.log(c[~up])
-    balance = logsumexp(a) - logsumexp(z)
+    A, B = F[up], F[~up]
+    log_plus, log_minus = np.log(c[up]), np.log(c[~up])
+    balance = logsumexp(log_plus) - logsumexp(log_minus)
     lo, hi = balance - F.max(), balance - F.min()  # (20.10)
     b = (lo + hi) / 2
     for _ in range(200):
-        p, q = a - np.logaddexp(0, A + b), z - np.logaddexp(0, -B - b)
+        p, q = log_plus - np.logaddexp(0, A + b), log_minus - np.logaddexp(0, -B - b)
         P, Q = logsumexp(p), logsumexp(q)
         r = P - Q
         slope = np.exp(p - P) @ expit(A + b) + np.exp(q - Q) @ expit(-B - b)
@@ -149,18 +150,16 @@ def logistic_kl(
     u,  # logits
     h,  # by how much the other logits are larger
 ):  # -> the divergence, never negative
-    "Kullback-Leibler divergence of the coin with logit u + h from that with logit u, to nearly all digits."
+    "Kullback-Leibler divergence of the coin with logit u + h from that with logit u."
     u, h = np.broadcast_arrays(np.asarray(u, float), np.asarray(h, float))
     h, u = np.where(u > 0, -h, h), -np.abs(u)
     σ = expit(u)
     v = σ * expit(-u)
     e = np.clip(h, -1e-4, 1e-4)
-    m = np.minimum(h, 30)
     small = v * e * e * (0.5 + (1 - 2 * σ) * e / 6 + (1 - 6 * v) * e * e / 24)
+    middle = np.log1p(σ * np.expm1(np.minimum(h, 30))) - σ * h
     large = np.logaddexp(0, u + h) - np.logaddexp(0, u) - σ * h
-    return np.where(
-        np.abs(h) < 1e-4, small, np.where(h > 30, large, np.log1p(σ * np.expm1(m)) - σ * h)
-    )
+    return np.where(np.abs(h) < 1e-4, small, np.where(h > 30, large, middle))
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #8a6fef83
@@ -184,7 +183,7 @@ def klr_values(
     b=None,  # None: the best intercept for F, or 0 without one
     intercept=True,
 ):  # -> (primal, dual, gap)
-    "The primal (20.3), dual (20.7) and gap (20.11) of the machine with α = c σ(u), which should satisfy Σ α s = 0."
+    "The primal (20.3), dual (20.7) and gap (20.11) at α = c σ(u), where Σ α s should be 0."
     if not intercept and b:
         raise ValueError(f"Without an intercept b must be 0; got {b!r}.")
     if b is None:
@@ -234,5 +233,5 @@ def score_bound(
     kxx,  # K(x, x) at each point
     kmax=0.0,  # largest K(x_i, x_i) of the training data if there is an intercept, the best one
 ):  # -> (n,)
-    "How far scores can be from those of the exact machine, (20.13)."
+    "How far scores can be from those of the exact model, (20.13)."
     return np.sqrt(2 * max(gap, 0.0)) * (np.sqrt(np.asarray(kxx, float)) + np.sqrt(kmax))

@@ -469,10 +469,12 @@ COST = (
     draw=draw_cost,
     columns=COST,
     prints="seconds",
-    protocol="the paper's σ²; unit: n² multiplications by kernel values; SMO to τ = 1e-6, BFGS to its value (one part in 10⁹), both cut at 10¹⁰ multiplications",
+    protocol="the paper's σ²; unit: n² multiplications by kernel values; SMO to τ = 1e-6, "
+    "BFGS to its value (one part in 10⁹), both cut at 10¹⁰ multiplications",
     claims={
         "wherever SMO arrives, it does less than BFGS in α": cheaper,
-        "BFGS in a Cholesky factor always arrives, and from C = 0.1 on does less than BFGS in α": good_bfgs,
+        "BFGS in a Cholesky factor always arrives, "
+        "and from C = 0.1 on does less than BFGS in α": good_bfgs,
         "at the smallest C the start (20.15) saves more than half of the steps": start_is_why,
     },
 )
@@ -782,11 +784,11 @@ def ahead(t, what):
         "training sets=sets",
     ),
     prints="one training set, one test set of 20000",
-    protocol="C and σ² by five-fold cross validation; a 10 × 10 grid, then 20 × 20; six training sets; loss under the law itself by (66.1)",
+    protocol="C and σ² by five-fold cross validation; a 10 × 10 grid, then 20 × 20; "
+    "six training sets; loss under the law itself by (66.1)",
     claims={
-        "in likelihood the law is ahead of logistic regression, and that of the SVM with a sigmoid": lambda t: (
-            ahead(t, "NLL")
-        )
+        "in likelihood the law is ahead of logistic regression, "
+        "and that of the SVM with a sigmoid": lambda t: ahead(t, "NLL")
     },
 )
 def table_3(rng, r, points, fine):  # -> rows
@@ -992,8 +994,9 @@ def draw_reliability(table):
     prints="no such picture",
     protocol="the first training set, parameters chosen as for Table 4",
     claims={
-        "forecasts of logistic regression tuned by likelihood are off by less than 0.05 on average": lambda t: (
-            all(distance(v) < 0.05 for (d, m), v in groups(t).items() if m == "KLR")
+        "forecasts of logistic regression tuned by likelihood "
+        "are off by less than 0.05 on average": lambda t: all(
+            distance(v) < 0.05 for (d, m), v in groups(t).items() if m == "KLR"
         )
     },
 )
