@@ -561,7 +561,7 @@ ROUGH = 1e-6  # accuracy of the interior point from which a vertex is found
 
 
 def first_vertex(rows, c, B=None):  # weights > 0 -> Vertex, or None if the walk was lost
-    "The vertex for the weights c and the linear term B (zero if None), from a rough interior point."
+    "The vertex for the weights c and the linear term B (zero if None)."
     p, _ = interior_point(conditions(rows.Z, rows.y, c, rows.a.shape[1]), ROUGH)
     if not np.isfinite(p.Θ).all():
         return None
@@ -649,7 +649,7 @@ TIED = 1e-12  # scores this near share the first place
 
 
 def overtakings(start, end, first):  # scores at both ends of a piece (K,), the label at its start
-    "Where on a piece another class takes the first place -> (shares of the piece, labels)."
+    "Where another class takes the first place on a piece -> (shares of it, labels)."
     shares, labels, now, k = [], [], 0.0, first
     while True:
         behind, approach = start[k] - start, (end - end[k]) - (start - start[k])

@@ -8,6 +8,7 @@ __all__ = [
     "SIZES",
     "KMLR",
     "CS",
+    "SIGMAS",
     "NORMS",
     "OTHERS",
     "OURS",
@@ -16,10 +17,17 @@ __all__ = [
     "infinite",
     "TABLE",
     "QUICK",
+    "FIVE_CLASSES",
+    "wins_but_for_blm",
+    "beats_direct",
+    "EXACT",
+    "ESTIMATES",
+    "Split",
     "median_distance",
-    "machine",
+    "weighted_svm",
     "tuned",
     "lattice",
+    "on_lattice",
     "ours",
     "others",
     "replicate",
@@ -27,6 +35,7 @@ __all__ = [
     "compared",
     "best",
     "of",
+    "was_run",
     "ahead",
     "draw_norms",
     "example",
@@ -36,9 +45,16 @@ __all__ = [
     "table_4",
     "steps",
     "at",
+    "finer_is_better",
+    "first_step_is_largest",
     "table_5",
     "wine_estimates",
+    "minus_infinity",
+    "no_other",
+    "likelier",
+    "less_wrong",
     "table_6",
+    "truncated_is_nearest",
     "outliers",
     "figure_1",
     "figure_2",
@@ -50,6 +66,8 @@ __all__ = [
 ]
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #4d7c7554
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
@@ -86,13 +104,20 @@ from ..runner import exhibit, jobs
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #384f67a0
 MAKERS = {1: make_wzl1, 2: make_wzl2, 3: make_wzl3, 4: make_wzl4}
 SIZES = {1: 400, 2: 100, 3: 600, 4: 1000}
-KMLR = {
-    1: 1.0,
-    2: 1.25,
-    3: 0.25,
-    4: 1.25,
-}  # σ/σ_m of the kernel logistic regression, as the paper chose it
+# σ/σ_m of the kernel logistic regression, as the paper chose it
+KMLR = {1: 1.0, 2: 1.25, 3: 0.25, 4: 1.25}
 CS = 1.0, 10.0, 100.0
+SIGMAS = 0.5, 1.0, 2.0  # multiples of σ_m that are tried in Example 2
+
+
+class Split(NamedTuple):
+    "The data of one replication."
+
+    A: np.ndarray  # training rows
+    a: np.ndarray  # their class indices
+    T: np.ndarray | None  # tuning rows
+    t: np.ndarray | None
+    B: np.ndarray  # test rows
 
 
 def median_distance(X, y):
@@ -101,70 +126,71 @@ def median_distance(X, y):
     return float(np.median(D[y[:, None] != y]) ** 0.5)
 
 
-def machine(example, σ=1.0, **kw):  # -> SVMProbabilityClassifier
-    "The paper's kernel for an example."
-    return (
-        SVMProbabilityClassifier(kernel="rbf", gamma=σ**-2, **kw)
-        if example == 2
-        else SVMProbabilityClassifier(kernel="linear", **kw)
-    )
+def weighted_svm(example, σ=1.0, **kw):  # -> SVMProbabilityClassifier
+    "Our classifier with the paper's kernel for an example."
+    if example == 2:
+        return SVMProbabilityClassifier(kernel="rbf", gamma=σ**-2, **kw)
+    return SVMProbabilityClassifier(kernel="linear", **kw)
 
 
-def tuned(
-    example, A, a, T, t, **kw
-):  # training and tuning parts -> the parameters of largest log-likelihood
+def tuned(example, data, **kw):  # Split -> the parameters of largest log-likelihood
     "C, and σ in Example 2, by the tuning set; a quarter of the weights."
-    σs = median_distance(A, a) * np.array([0.5, 1.0, 2.0]) if example == 2 else [1.0]
-    grid = [dict(C=C, σ=σ) for σ in σs for C in CS]
-    return max(
-        grid,
-        key=lambda g: log_likelihood(
-            t, machine(example, n_weights=64, **g, **kw).fit(A, a).predict_proba(T)
-        ),
-    )
+    σs = median_distance(data.A, data.a) * np.array(SIGMAS) if example == 2 else [1.0]
+
+    def score(g):
+        m = weighted_svm(example, n_weights=64, **g, **kw).fit(data.A, data.a)
+        return log_likelihood(data.t, m.predict_proba(data.T))
+
+    return max((dict(C=C, σ=σ) for σ in σs for C in CS), key=score)
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #b887b7f5
-def lattice(
-    example, g, A, a, B, d
-):  # parameters, training part, test rows, step -> {scheme: probabilities}, gap
+def lattice(example, g, data, d):  # parameters, Split, step -> {scheme: probabilities}, gap
     "The paper's schemes on its lattice."
-    K, N = int(a.max()) + 1, denominator(d)
+    K, N = int(data.a.max()) + 1, denominator(d)
     if K > 3:
-        m = machine(example, scheme="indirect", grid=2 * d, **g).fit(A, a)
-        return {"indirect": m.predict_proba(B)}, m
-    m = machine(example, scheme="direct", grid=d, **g).fit(A, a)
-    L = m.labels(B)
+        m = weighted_svm(example, scheme="indirect", grid=2 * d, **g).fit(data.A, data.a)
+        return {"indirect": m.predict_proba(data.B)}, m
+    m = weighted_svm(example, scheme="direct", grid=d, **g).fit(data.A, data.a)
+    return on_lattice(m.labels(data.B), K, N), m
+
+
+def on_lattice(L, K, N, note=""):  # labels on the whole lattice -> {scheme: probabilities}
+    "The indirect scheme from the interior, the direct one from all."
     inner = simplex_grid(K, N).min(1) > 0
     return {
-        "indirect": indirect_estimate(L[inner], K),
-        "direct": direct_estimate(face_rule(L, K, N), K, N),
-    }, m
+        f"indirect{note}": indirect_estimate(L[inner], K),
+        f"direct{note}": direct_estimate(face_rule(L, K, N), K, N),
+    }
 
 
-def ours(example, A, a, T, t, B, d, n_weights):  # -> {method: probabilities}, largest gap
+def ours(example, data, d, n_weights):  # -> {method: probabilities}, largest gap
     "All our estimates."
-    g, h = tuned(example, A, a, T, t), tuned(example, A, a, T, t, truncation=None)
-    P, m = lattice(example, g, A, a, B, d)
+    g, h = tuned(example, data), tuned(example, data, truncation=None)
+    P, m = lattice(example, g, data, d)
     gaps = [m.certificate_.relative_gap]
-    for name, kw in dict(
-        Gumbel=g, hinge=h | dict(truncation=None), pairwise=h | dict(scheme="pairwise")
-    ).items():
-        m = machine(example, n_weights=n_weights, **kw).fit(A, a)
-        P[name] = m.predict_proba(B)
+    settings = {
+        "Gumbel": g,
+        "hinge": h | dict(truncation=None),
+        "pairwise": h | dict(scheme="pairwise"),
+    }
+    for name, kw in settings.items():
+        m = weighted_svm(example, n_weights=n_weights, **kw).fit(data.A, data.a)
+        P[name] = m.predict_proba(data.B)
         gaps.append(m.certificate_.relative_gap)
     return P, max(gaps)
 
 
-def others(example, A, a, B, names):  # -> {method: probabilities}
+def others(example, data, names):  # -> {method: probabilities}
     "The methods that the paper compares with."
-    Z = StandardScaler().fit_transform(A)
-    σ = KMLR[example] * median_distance(Z, a)
-    kw = lambda name: dict(gamma=[σ**-2]) if name == "KMLR" else {}
-    return {
-        name: baseline(name, quadratic=example == 2, **kw(name)).fit(A, a).predict_proba(B)
-        for name in names
-    }
+    Z = StandardScaler().fit_transform(data.A)
+    σ = KMLR[example] * median_distance(Z, data.a)
+    P = {}
+    for name in names:
+        kw = dict(gamma=[σ**-2]) if name == "KMLR" else {}
+        m = baseline(name, quadratic=example == 2, **kw).fit(data.A, data.a)
+        P[name] = m.predict_proba(data.B)
+    return P
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #00c36575
@@ -177,14 +203,14 @@ def replicate(rng, example, d, n_weights, methods, n_test=10):  # -> rows, one p
     n = SIZES[example]
     A, T, B = (MAKERS[example](k * n, rng) for k in (1, 1, n_test))
     truth = B.bayes(B.data)
-    P, gap = ours(example, A.data, A.target, T.data, T.target, B.data, d, n_weights)
-    mine, P = len(P), P | others(example, A.data, A.target, B.data, methods)
-    return [
-        dict(method=m)
-        | {k: v for k, v in judge(p, truth, B.target).items() if k in NORMS}
-        | ({"gap": gap} if i < mine else {})
-        for i, (m, p) in enumerate(P.items())
-    ]
+    data = Split(A.data, A.target, T.data, T.target, B.data)
+    mine, gap = ours(example, data, d, n_weights)
+    rows = []
+    for method, p in (mine | others(example, data, methods)).items():
+        found = judge(p, truth, B.target)
+        row = dict(method=method) | {k: v for k, v in found.items() if k in NORMS}
+        rows.append(row | ({"gap": gap} if method in mine else {}))
+    return rows
 
 
 def averages(rows, keys=NORMS, by="method"):  # -> rows of means and standard deviations
@@ -195,10 +221,9 @@ def averages(rows, keys=NORMS, by="method"):  # -> rows of means and standard de
         row = {by: m, "runs": len(R)}
         for k in keys:
             v = np.array([r[k] for r in R], float)
-            row |= {
-                k: float(v.mean()),
-                f"sd {k}": float(v.std(ddof=1)) if len(v) > 1 and np.isfinite(v).all() else np.nan,
-            }
+            spread = len(v) > 1 and np.isfinite(v).all()
+            row[k] = float(v.mean())
+            row[f"sd {k}"] = float(v.std(ddof=1)) if spread else np.nan
         out.append(row)
     return out
 
@@ -206,34 +231,43 @@ def averages(rows, keys=NORMS, by="method"):  # -> rows of means and standard de
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #36a8026c
 def compared(rows):  # -> rows as of `averages`
     "One row per method, with the number of replications in which it is behind the indirect scheme."
-    e = {(r["rep"], r["method"]): r["1-norm"] for r in rows}
-    return [
-        r | {"behind": sum(e[i, m] > e[i, "indirect"] for i, m in e if m == r["method"])}
-        for r in averages(rows)
-    ]
+    error = {(r["rep"], r["method"]): r["1-norm"] for r in rows}
+    table = averages(rows)
+    for row in table:
+        mine = [(i, e) for (i, m), e in error.items() if m == row["method"]]
+        row["behind"] = sum(e > error[i, "indirect"] for i, e in mine)
+    return table
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #62fe6bb8
 def best(t, k="1-norm", but=()):  # the method of least k
+    "The method with the smallest value of a column."
     return min((r for r in t if r["method"] not in but), key=lambda r: r[k])["method"]
 
 
 def of(t, m, k="1-norm"):  # one number of a table
+    "The value of a method in a column; NaN if it was not run."
     return next((r[k] for r in t if r["method"] == m), np.nan)
 
 
 OURS = "indirect", "direct", "Gumbel", "hinge", "pairwise"
 
 
-def ahead(t, *of_these):  # is the paper's method nearer than all of these that were run?
-    return all(of(t, "indirect") < of(t, m) for m in of_these if of(t, m) == of(t, m))
+def was_run(t, m):
+    "Is the method in the table?"
+    return any(r["method"] == m for r in t)
+
+
+def ahead(t, *methods):  # is the paper's method nearer than all of these that were run?
+    "Is the error of the indirect scheme smaller than that of each method that was run?"
+    return all(of(t, "indirect") < of(t, m) for m in methods if was_run(t, m))
 
 
 oracle = {"BLM, the true model, is the best": lambda t: best(t) == "BLM"}
 poor = {"CLM is the worst": lambda t: all(of(t, "CLM") >= r["1-norm"] for r in t)}
 infinite = {
     "trees have an infinite EGKL": lambda t: all(
-        np.isinf(of(t, m, "EGKL")) for m in ("TREE", "RF") if of(t, m) == of(t, m)
+        np.isinf(of(t, m, "EGKL")) for m in ("TREE", "RF") if was_run(t, m)
     )
 }
 
@@ -248,22 +282,16 @@ QUICK = ["BLM", "CLM", "TREE"]
 
 
 def draw_norms(table):
+    "The 1-norm errors as bars."
     fig, ax = axes(width=6.6, height=2.9)
+    names, errors = [r["method"] for r in table], [r["1-norm"] for r in table]
     with style():
-        bars(
-            [r["method"] for r in table],
-            [r["1-norm"] for r in table],
-            sd=[r["sd 1-norm"] for r in table],
-            ax=ax,
-            ylabel="1-norm error",
-        )
+        bars(names, errors, sd=[r["sd 1-norm"] for r in table], ax=ax, ylabel="1-norm error")
     return fig
 
 
-def example(
-    k, d, claims, how="", fast=0.1
-):  # registers table k; the hundred replications are the paper's
-    "The table of an example."
+def example(k, d, claims, how="", fast=0.1):  # registers table k
+    "The table of an example; the hundred replications are the paper's."
     n = SIZES[k]
     return exhibit(
         "WZL",
@@ -282,18 +310,19 @@ def example(
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #74e0c3ce
-@example(
-    1,
-    0.02,
-    oracle
-    | poor
-    | {
-        "the indirect scheme beats the direct": lambda t: ahead(t, "direct"),
-        "but for BLM it beats all others": lambda t: ahead(t, "CLM", "KMLR", "TREE", "RF"),
-    }
-    | infinite,
+FIVE_CLASSES = (
+    "; in place of the 3876 points of the lattice with d = 0.05 "
+    "the indirect scheme has the 715 cell centres of d = 0.1"
 )
+wins_but_for_blm = {
+    "but for BLM it beats all others": lambda t: ahead(t, "CLM", "KMLR", "TREE", "RF")
+}
+beats_direct = {"the indirect scheme beats the direct": lambda t: ahead(t, "direct")}
+
+
+@example(1, 0.02, oracle | poor | beats_direct | wins_but_for_blm | infinite)
 def table_1(rng, rep, **job):
+    "Example 1: the linear model is true."
     return replicate(rng, **job)
 
 
@@ -305,6 +334,7 @@ def table_1(rng, rep, **job):
     | infinite,
 )
 def table_2(rng, rep, **job):
+    "Example 2: curved borders."
     return replicate(rng, **job)
 
 
@@ -319,40 +349,42 @@ def table_2(rng, rep, **job):
     | infinite,
 )
 def table_3(rng, rep, **job):
+    "Example 3: no parametric model is true."
     return replicate(rng, **job)
 
 
-@example(
-    4,
-    0.05,
-    oracle
-    | {"but for BLM it beats all others": lambda t: ahead(t, "CLM", "KMLR", "TREE", "RF")}
-    | infinite,
-    "; in place of the 3876 points of the lattice with d = 0.05 the indirect scheme has the 715 cell centres of d = 0.1",
-    fast=0.25,
-)
+@example(4, 0.05, oracle | wins_but_for_blm | infinite, FIVE_CLASSES, fast=0.25)
 def table_4(rng, rep, **job):
+    "Example 4: five classes."
     return replicate(rng, **job)
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #d616485c
+EXACT = ", exact labels"
+ESTIMATES = "indirect", "direct", "Gumbel, as many", f"indirect{EXACT}", f"direct{EXACT}"
+
+
 def steps(rows):
-    return averages(
-        rows,
-        (
-            "weights",
-            "indirect",
-            "direct",
-            "indirect, exact labels",
-            "direct, exact labels",
-            "Gumbel, as many",
-        ),
-        "d",
-    )
+    "Means over replications, a row for each step."
+    return averages(rows, ("weights", *ESTIMATES), "d")
 
 
 def at(t, d, k):
+    "The value of a column at a step."
     return next(r[k] for r in t if r["d"] == d)
+
+
+def finer_is_better(t):
+    "Does the error of the indirect scheme never grow by more than 0.005 as the step falls?"
+    return all(a["indirect"] >= b["indirect"] - 0.005 for a, b in zip(t, t[1:]))
+
+
+def first_step_is_largest(t):
+    "Is the gain from 0.1 to 0.04 more than three times the one from 0.04 to 0.01?"
+    if len(t) < 4:
+        return True
+    coarse, middle, fine = (at(t, d, "indirect") for d in (0.1, 0.04, 0.01))
+    return coarse - middle > 3 * abs(middle - fine)
 
 
 @exhibit(
@@ -363,63 +395,60 @@ def at(t, d, k):
     jobs(rep=list(range(100)), d=[0.1, 0.04, 0.02, 0.01], n_test=[4000]),
     table=steps,
     counts="rep",
-    columns=(
-        "d=d",
-        "runs=runs",
-        "weights=weights:.0f",
-        *(
-            f"{k}={k}:.3f"
-            for k in (
-                "indirect",
-                "direct",
-                "Gumbel, as many",
-                "indirect, exact labels",
-                "direct, exact labels",
-            )
-        ),
-    ),
+    columns=("d=d", "runs=runs", "weights=weights:.0f", *(f"{k}={k}:.3f" for k in ESTIMATES)),
     prints="a table, not in our copy",
-    protocol="1-norm errors; n = 400, tuned once per replication at Gumbel weights; 100 replications",
+    protocol="1-norm errors; n = 400, tuned once per replication at Gumbel weights; "
+    "100 replications",
     claims={
-        "the smaller d, the better": lambda t: all(
-            a["indirect"] >= b["indirect"] - 0.005 for a, b in zip(t, t[1:])
-        ),
-        "the step from 0.1 to 0.04 is substantial, those after it are small": lambda t: (
-            len(t) < 4
-            or at(t, 0.1, "indirect") - at(t, 0.04, "indirect")
-            > 3 * abs(at(t, 0.04, "indirect") - at(t, 0.01, "indirect"))
-        ),
+        "the smaller d, the better": finer_is_better,
+        "the step from 0.1 to 0.04 is substantial, those after it are small": first_step_is_largest,
     },
 )
 def table_5(rng, rep, d, n_test):
-    g = np.random.default_rng([rep, 5])
-    A, T, B = (make_wzl1(n, g) for n in (400, 400, n_test))
-    truth = B.bayes(B.data)
-    N = denominator(d)  # the same data for all d
-    best = tuned(1, A.data, A.target, T.data, T.target)
-    P, m = lattice(1, best, A.data, A.target, B.data, d)
-    a = simplex_grid(3, N)
+    "One step of one replication."
+    same = np.random.default_rng([rep, 5])  # the same data for all d
+    A, T, B = (make_wzl1(n, same) for n in (400, 400, n_test))
+    data, truth = Split(A.data, A.target, T.data, T.target, B.data), B.bayes(B.data)
+    g = tuned(1, data)
+    P, m = lattice(1, g, data, d)
+    a = simplex_grid(3, denominator(d))
     L = np.stack([(w * truth).argmax(1) for w in a]).astype(np.int16)
-    inner = a.min(1) > 0
-    exact = {
-        "indirect, exact labels": indirect_estimate(L[inner], 3),
-        "direct, exact labels": direct_estimate(face_rule(L, 3, N), 3, N),
-    }
-    many = (
-        machine(1, n_weights=int(inner.sum()), **best).fit(A.data, A.target).predict_proba(B.data)
-    )
-    return dict(weights=int(inner.sum()), gap=m.certificate_.relative_gap) | {
-        k: judge(p, truth)["1-norm"] for k, p in (P | exact | {"Gumbel, as many": many}).items()
-    }
+    P |= on_lattice(L, 3, denominator(d), EXACT)
+    inner = int((a.min(1) > 0).sum())
+    gumbel = weighted_svm(1, n_weights=inner, **g).fit(A.data, A.target)
+    P["Gumbel, as many"] = gumbel.predict_proba(B.data)
+    errors = {k: judge(p, truth)["1-norm"] for k, p in P.items()}
+    return dict(weights=inner, gap=m.certificate_.relative_gap) | errors
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #437c8ecc
 def wine_estimates(A, a, B, n_weights, names):  # -> {method: probabilities}, gap
+    "All methods on one split of the wines."
     m = SVMProbabilityClassifier(C=1.0, kernel="linear", n_weights=n_weights, cv=8).fit(A, a)
-    P = {"Gumbel": m.predict_proba(B)}
-    l, _ = lattice(1, dict(C=m.C_), A, a, B, 0.02 if n_weights > 100 else 0.1)
-    P = {"indirect": l["indirect"]} | P
-    return P | others(1, A, a, B, names), m.certificate_.relative_gap
+    data = Split(A, a, None, None, B)
+    schemes, _ = lattice(1, dict(C=m.C_), data, 0.02 if n_weights > 100 else 0.1)
+    P = {"indirect": schemes["indirect"], "Gumbel": m.predict_proba(B)}
+    return P | others(1, data, names), m.certificate_.relative_gap
+
+
+def minus_infinity(m):  # -> claim
+    "Is the log-likelihood of a method minus infinity?"
+    return lambda t: np.isneginf(of(t, m, "log-likelihood"))
+
+
+def no_other(better):  # -> claim
+    "Is no other method better than the indirect scheme?"
+    return lambda t: not any(better(r, t) for r in t if r["method"] in OTHERS)
+
+
+def likelier(r, t):
+    "Has a row the larger log-likelihood?"
+    return r["log-likelihood"] > of(t, "indirect", "log-likelihood")
+
+
+def less_wrong(r, t):
+    "Has a row fewer errors?"
+    return r["wrong"] < of(t, "indirect", "wrong")
 
 
 @exhibit(
@@ -441,45 +470,39 @@ def wine_estimates(A, a, B, n_weights, names):  # -> {method: probabilities}, ga
     prints="a table, not in our copy",
     protocol="19, 23 and 16 wines held out, eight folds for C; 20 random splits (the paper: one)",
     claims={
-        f"{m} has a log-likelihood of minus infinity": lambda t, m=m: np.isneginf(
-            of(t, m, "log-likelihood")
-        )
-        for m in ("CLM", "TREE")
-    }
-    | {
-        "no other method has a larger log-likelihood": lambda t: all(
-            r["log-likelihood"] <= of(t, "indirect", "log-likelihood")
-            for r in t
-            if r["method"] in OTHERS
-        ),
-        "nor fewer errors": lambda t: all(
-            r["wrong"] >= of(t, "indirect", "wrong") for r in t if r["method"] in OTHERS
-        ),
+        "CLM has a log-likelihood of minus infinity": minus_infinity("CLM"),
+        "TREE has a log-likelihood of minus infinity": minus_infinity("TREE"),
+        "no other method has a larger log-likelihood": no_other(likelier),
+        "nor fewer errors": no_other(less_wrong),
     },
-    why="A cumulative logit with one slope, as it is usually defined, has no probability of zero; one with a slope for each threshold, as the paper writes it, can even have negative ones.",
+    why="A cumulative logit with one slope, as it is usually defined, has no probability of zero; "
+    "one with a slope for each threshold, as the paper writes it, can even have negative ones.",
 )
 def table_6(rng, rep, n_weights, methods):
+    "One split."
     w = load("wine")
     i, j = next(stratified_holdouts(w.target, 120 / 178, 1, int(rng.integers(2**31))))
     A, B = standardise(w.data[i], w.data[j])
     P, gap = wine_estimates(A, w.target[i], B, n_weights, methods)
-    t = w.target[j]
-    return [
-        dict(
-            method=m,
-            wrong=int((p.argmax(1) != t).sum()),
-            **{"log-likelihood": log_likelihood(t, p)},
-        )
-        | ({"gap": gap} if m in OURS else {})
-        for m, p in P.items()
-    ]
+    rows = []
+    for m, p in P.items():
+        wrong = int((p.argmax(1) != w.target[j]).sum())
+        row = {"method": m, "wrong": wrong, "log-likelihood": log_likelihood(w.target[j], p)}
+        rows.append(row | ({"gap": gap} if m in OURS else {}))
+    return rows
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #c62d6040
+def truncated_is_nearest(t):
+    "Is the truncated classifier nearest to the truth where there are most outliers?"
+    return t[-1]["truncated"] < min(t[-1]["hinge"], t[-1]["BLM"])
+
+
 @exhibit(
     "WZL",
     "outliers",
-    "Outliers in Example 1: 1-norm error of truncated and plain machines and of logistic regression",
+    "Outliers in Example 1: 1-norm error with the truncated and the plain hinge, "
+    "and of logistic regression",
     jobs(rep=[0], share=[0.0, 0.1], n_weights=[64]),
     jobs(rep=list(range(20)), share=[0.0, 0.02, 0.05, 0.1], n_weights=[256]),
     counts="rep",
@@ -492,40 +515,39 @@ def table_6(rng, rep, n_weights, methods):
     prints="nothing: our question",
     protocol="n = 400; wrong label, five times as far out; 20 replications",
     claims={
-        "with one outlier in ten the truncated machine is nearer than the others": lambda t: (
-            lambda r: r["truncated"] < min(r["hinge"], r["BLM"])
-        )(t[-1])
+        "with one outlier in ten the truncated hinge is nearer than the others": (
+            truncated_is_nearest
+        )
     },
 )
 def outliers(rng, rep, share, n_weights):
+    "One share of outliers in one replication."
     A, T, B = (make_wzl1(n, rng) for n in (400, 400, 2000))
     X, y, truth = A.data.copy(), A.target.copy(), B.bayes(B.data)
     out = rng.permutation(400)[: round(400 * share)]
     X[out] *= 5
     y[out] = (y[out] + 1) % 3
-    row = {
-        k: judge(
-            machine(1, n_weights=n_weights, **kw, **tuned(1, X, y, T.data, T.target, **kw))
-            .fit(X, y)
-            .predict_proba(B.data),
-            truth,
-        )["1-norm"]
-        for k, kw in dict(truncated={}, hinge=dict(truncation=None)).items()
-    }
-    return row | {"BLM": judge(baseline("BLM").fit(X, y).predict_proba(B.data), truth)["1-norm"]}
+    data, P = Split(X, y, T.data, T.target, B.data), {}
+    for name, kw in {"truncated": {}, "hinge": dict(truncation=None)}.items():
+        m = weighted_svm(1, n_weights=n_weights, **kw, **tuned(1, data, **kw))
+        P[name] = m.fit(X, y).predict_proba(B.data)
+    P["BLM"] = baseline("BLM").fit(X, y).predict_proba(B.data)
+    return {name: judge(p, truth)["1-norm"] for name, p in P.items()}
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #7cca9c24
 @exhibit(
     "WZL",
     "figure_1",
-    "Hinge, exponential and logistic loss, each held constant below the truncation that consistency asks for",
+    "Hinge, exponential and logistic loss, each held constant below the truncation "
+    "that consistency asks for",
     jobs(K=[3]),
     draw=draw_losses,
     prints="a figure",
     protocol="three classes",
 )
 def figure_1(rng, K):
+    "The truncated losses."
     return loss_curves(K)
 
 
@@ -539,6 +561,7 @@ def figure_1(rng, K):
     protocol="p = (0.5, 0.3, 0.2)",
 )
 def figure_2(rng, p):
+    "The partition of the weights."
     return partition(np.array(p.split(), float))
 
 
@@ -552,6 +575,7 @@ def figure_2(rng, p):
     protocol="p = (0.42, 0.33, 0.25), d = 0.1",
 )
 def figure_3(rng, p, N):
+    "The direct scheme."
     return lattice_labels(list(map(float, p.split())), N)
 
 
@@ -565,6 +589,7 @@ def figure_3(rng, p, N):
     protocol="p = (0.5, 0.3, 0.2)",
 )
 def figure_4(rng, p):
+    "The orders behind the indirect scheme."
     return orders(list(map(float, p.split())))
 
 
@@ -578,20 +603,18 @@ def figure_4(rng, p):
     protocol="s = -1/2",
 )
 def figure_5(rng, s):
+    "The difference of two convex functions."
     return split_curves(s)
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #3affc101
 def draw_sets(table):
+    "The training sets, with the borders of the Bayes rule."
     fig, ax = axes(2, 2, width=7.4, height=6.2)
     for k, x in zip(MAKERS, ax.flat):
         R = [r for r in table if r["example"] == k]
-        decision_regions(
-            BayesRule(MAKERS[k](1)),
-            np.array([[r["x1"], r["x2"]] for r in R]),
-            np.array([r["y"] for r in R]),
-            ax=x,
-        )
+        points, labels = np.array([[r["x1"], r["x2"]] for r in R]), np.array([r["y"] for r in R])
+        decision_regions(BayesRule(MAKERS[k](1)), points, labels, ax=x)
         x.set_title(f"Example {k}")
         if x.get_legend():
             x.get_legend().remove()
@@ -607,5 +630,6 @@ def draw_sets(table):
     prints="a figure",
 )
 def figure_6(rng, example):
+    "A training set of an example."
     b = MAKERS[example](min(SIZES[example], 200) if example == 4 else SIZES[example], rng)
     return [dict(x1=float(x[0]), x2=float(x[1]), y=int(k)) for x, k in zip(b.data, b.target)]
