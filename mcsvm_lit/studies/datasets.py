@@ -12,6 +12,8 @@ __all__ = [
     "stratified_holdouts",
     "standardise",
     "BayesRule",
+    "Law",
+    "GaussianClasses",
     "make_wzl1",
     "make_wzl4",
     "make_klr",
@@ -28,12 +30,14 @@ import hashlib
 import io
 import os
 from collections import namedtuple
+from collections.abc import Callable
 from difflib import get_close_matches
 from importlib.resources import files
 from numbers import Integral
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
+from typing import NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -66,7 +70,7 @@ vowel_deterding |   528 |   462 |  10 | 11 | 152             | CC BY 4.0    | CS
 vowel_indian    |   871 |     0 |   3 |  6 | S. K. Pal, 1977 | none stated  | TKP         | six Telugu vowels by three formants; many equal rows
 wall_robot_24   |  5456 |     0 |  24 |  4 | 194             | CC BY 4.0    | TKP         | moves of a robot by 24 ultrasound sensors, a time series
 waveform21      |  5000 |     0 |  21 |  3 | 107             | CC BY 4.0    | KLR         | Breiman's waves; train_idx: as the binary set of KLR
-wine            |   178 |     0 |  13 |  3 | 109             | CC BY 4.0    | TPM TKP WZL | three wines by chemical analysis; classes count from 0"""
+wine            |   178 |     0 |  13 |  3 | 109             | CC BY 4.0    | TPM TKP WZL | three wines by chemical analysis; classes count from 0"""  # noqa: E501
 
 # %% ../../nbs/studies/60_datasets.ipynb #387fd3db
 _head, *_rows = [[c.strip() for c in line.split("|")] for line in _table.split("\n")[1:]]
@@ -75,6 +79,8 @@ _sets = {name: _Info(*map(int, row[:4]), *row[4:]) for name, *row in _rows}
 
 
 class _Markdown(str):
+    """A text that a notebook shows as Markdown."""
+
     def _repr_markdown_(self):
         return str(self)
 
@@ -82,10 +88,14 @@ class _Markdown(str):
 
 
 def overview():
-    "The table of all data sets, as Markdown."
-    lines = [_head, ["---"] * len(_head)] + [
-        [f"UCI {c}" if i == 5 and c.isdigit() else c for i, c in enumerate(r)] for r in _rows
-    ]
+    """The table of all data sets, as Markdown."""
+    source = _head.index("source")
+    lines = [_head, ["---"] * len(_head)]
+    for row in _rows:
+        row = list(row)
+        if row[source].isdigit():
+            row[source] = f"UCI {row[source]}"
+        lines.append(row)
     return _Markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
@@ -105,7 +115,7 @@ def _read(
     path,  # of an npz file
     sha=None,  # the SHA-256 it must have
 ):
-    "The arrays of a file, as a dictionary."
+    """The arrays of a file, as a dictionary."""
     raw = Path(path).read_bytes()
     if sha and hashlib.sha256(raw).hexdigest() != sha:
         raise ValueError(f"{path} is damaged: its SHA-256 is not {sha}; install mcsvm_lit again.")
@@ -121,7 +131,7 @@ _scikit = dict(iris=_sk.load_iris, wine=_sk.load_wine, digits=_sk.load_digits)
 
 
 def _file(name):
-    "Where the file of a set is on this machine, or None."
+    """Where the file of a set is on this computer, or None."""
     if name in _sha256:
         return _folder / f"{name}.npz"
     folder = os.environ.get("MCSVM_LIT_DATA")
@@ -129,20 +139,23 @@ def _file(name):
     return path if folder and path.is_file() else None
 
 
+def _from_scikit(name):
+    """The arrays of a set that scikit-learn has."""
+    b = _scikit[name]()
+    return dict(X=b.data, y=b.target, feature_names=b.feature_names, class_names=b.target_names)
+
+
 def _local(name):
-    "The arrays of a set and where they were found, or None when it is not on this machine."
+    """The arrays of a set and where they were found, or None when it is not on this computer."""
     if name in _scikit:
-        b = _scikit[name]()
-        return dict(
-            X=b.data, y=b.target, feature_names=b.feature_names, class_names=b.target_names
-        ), "scikit-learn"
-    if (path := _file(name)) is not None:
-        return _read(path, _sha256.get(name)), str(path)
+        return _from_scikit(name), "scikit-learn"
+    path = _file(name)
+    return None if path is None else (_read(path, _sha256.get(name)), str(path))
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #dcf8b42f
 def names(local=False):  # only those that need no network?
-    "The names of all data sets."
+    """The names of all data sets."""
     return [s for s in sorted(_sets) if not local or s in _scikit or _file(s) is not None]
 
 
@@ -161,15 +174,19 @@ _alias = dict(
 )
 
 
+def _near(key):
+    """The names that begin like this one, or look like it."""
+    begin = [s for s in names() if key and s.startswith(key)]
+    return begin or get_close_matches(key, names(), 3, 0.5)
+
+
 def _name(name):  # as somebody typed it
-    "The name of the set that is meant."
+    """The name of the set that is meant."""
     key = str(name).strip().lower().replace("-", "_").replace(" ", "_")
     key = _alias.get(key, key)
     if key in _sets:
         return key
-    near = [s for s in names() if key and s.startswith(key)] or get_close_matches(
-        key, names(), 3, 0.5
-    )
+    near = _near(key)
     hint = f"; did you mean {' or '.join(near)}? All" if near else "; all"
     raise ValueError(f"There is no data set {name!r}{hint} names: {', '.join(names())}.")
 
@@ -187,7 +204,7 @@ def _within(
     seconds,  # to wait
     f,  # called without arguments, in a thread
 ):
-    "What `f` returns, if it does so in time."
+    """What `f` returns, if it does so in time."""
     answer = SimpleQueue()
 
     def run():
@@ -208,86 +225,91 @@ def _within(
 
 # %% ../../nbs/studies/60_datasets.ipynb #61e47f86
 def _fetch(name, ask=_sk.fetch_openml, seconds=30):
-    "The arrays of a set from OpenML."
+    """The arrays of a set from OpenML."""
     if os.environ.get("MCSVM_LIT_OFFLINE"):
         raise OSError("MCSVM_LIT_OFFLINE is set")
     there, version = _openml[name]
-    b = _within(
-        seconds,
-        lambda: ask(there, version=version, as_frame=False, parser="liac-arff", n_retries=0),
-    )
+    how = dict(version=version, as_frame=False, parser="liac-arff", n_retries=0)
+    b = _within(seconds, lambda: ask(there, **how))
     y = np.asarray(b.target, str)
-    return dict(
-        X=b.data,
-        y=y.astype(int) if all(map(str.isdecimal, y)) else y,
-        feature_names=b.feature_names,
-    )
+    if all(map(str.isdecimal, y)):
+        y = y.astype(int)
+    return dict(X=b.data, y=y, feature_names=b.feature_names)
 
 
-class DataMissing(FileNotFoundError):
-    "A data set that can be had, but is not here."
+class DataMissing(FileNotFoundError):  # noqa: N818  (that a set is not here is no error of ours)
+    """A data set that can be had, but is not here."""
 
 
 def _remote(name):
-    "The same and where it was found, or one sentence on how to get the set."
-    why = ""
+    """The same and where it was found, or one sentence on how to get the set."""
+    reason = ""
     if name in _openml:
         try:
             return _fetch(name), "OpenML"
         except Exception as e:
-            why = f" (OpenML, which has it, could not be asked: {e})"
+            reason = f" (OpenML, which has it, could not be asked: {e})"
     folder = os.environ.get("MCSVM_LIT_DATA", "")
     if folder and not Path(folder).expanduser().is_dir():
-        why += f" (MCSVM_LIT_DATA names {folder!r}, which is not a folder)"
+        reason += f" (MCSVM_LIT_DATA names {folder!r}, which is not a folder)"
     raise DataMissing(
-        f"The data set {name} is not on this machine{why}: put {name}.npz, with arrays X and y, into a folder and set the "
-        f"environment variable MCSVM_LIT_DATA to that folder. On this machine now: {', '.join(names(local=True))}."
+        f"The data set {name} is not on this computer{reason}: put {name}.npz, with arrays X and "
+        "y, into a folder and set the environment variable MCSVM_LIT_DATA to that folder. "
+        f"On this computer now: {', '.join(names(local=True))}."
     )
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #22231250
 def _labels(y):
+    """Labels: whole numbers of 64 bit, or texts."""
     return y.astype(np.int64) if y.dtype.kind in "iub" else y.astype(str)
 
 
 def _part(X, y):
+    """The training or the test part of a set."""
     return np.ascontiguousarray(X, dtype=np.float64), _labels(np.asarray(y))
 
 
-def _bunch(name, arrays, found):
-    "The arrays of a set as a `Bunch`, once they have the size they should."
-    i, a = _sets[name], dict(arrays)
-    if not {"X", "y"} <= set(a):
-        raise ValueError(
-            f"{name} from {found} must hold arrays X and y; it holds {', '.join(sorted(a))}."
-        )
-    b = Bunch()
-    b.data, b.target = _part(a.pop("X"), a.pop("y"))
+def _check_size(name, b, found):
+    """Rows, columns and classes must be those of the table."""
+    expected = _sets[name][:4]
     labels = np.unique(b.target)
-    if {"X_test", "y_test"} <= set(a):
-        b.data_test, b.target_test = _part(a.pop("X_test"), a.pop("y_test"))
     size = len(b.target), len(b.get("target_test", ())), *b.data.shape[1:], len(labels)
-    if size != i[:4] or len(b.data) != i.n:
+    if size != expected or len(b.data) != expected[0]:
         raise ValueError(
-            f"{name} from {found} has n, test, d, K = {size}; the set of that name has {i[:4]}."
+            f"{name} from {found} has n, test, d, K = {size}; the set of that name has {expected}."
         )
-    b.target_names = [
-        str(s).split("=")[-1] for s in a.pop("class_names", labels)
-    ]  # in the order of np.unique(target)
-    b.feature_names = list(map(str, a.pop("feature_names", (f"x{j}" for j in range(i.d)))))
-    b.source = f"UCI Machine Learning Repository, id {i.source}" if i.source.isdigit() else i.source
-    b.update(
-        a,
-        licence=i.licence,
-        found=found,
-        DESCR=f"{name}: {i.what}. Source: {b.source}. Licence: {i.licence}. Papers: {i.papers or 'none'}.",
-    )
+
+
+def _bunch(name, arrays, found):
+    """The arrays of a set as a `Bunch`, once they have the size they should."""
+    i, rest = _sets[name], dict(arrays)
+    if not {"X", "y"} <= set(rest):
+        held = ", ".join(sorted(rest))
+        raise ValueError(f"{name} from {found} must hold arrays X and y; it holds {held}.")
+    b = Bunch()
+    b.data, b.target = _part(rest.pop("X"), rest.pop("y"))
+    if {"X_test", "y_test"} <= set(rest):
+        b.data_test, b.target_test = _part(rest.pop("X_test"), rest.pop("y_test"))
+    _check_size(name, b, found)
+    # names in the order of np.unique(target)
+    classes = rest.pop("class_names", np.unique(b.target))
+    b.target_names = [str(s).split("=")[-1] for s in classes]
+    b.feature_names = list(map(str, rest.pop("feature_names", (f"x{j}" for j in range(i.d)))))
+    uci = f"UCI Machine Learning Repository, id {i.source}"
+    b.source = uci if i.source.isdigit() else i.source
+    about = f"{name}: {i.what}. Source: {b.source}. Licence: {i.licence}."
+    papers = f" Papers: {i.papers or 'none'}."
+    b.update(rest, licence=i.licence, found=found, DESCR=about + papers)
     return b
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #ba389915
 def load(name):  # as in `names()`
-    "A data set: data, target, target_names, feature_names, source, licence, and data_test, target_test where there is an official split."
+    """A data set: data, target, target_names, feature_names, source, licence.
+
+    Also data_test and target_test where there is an official split.
+    """
     name = _name(name)
     return _bunch(name, *(_local(name) or _remote(name)))
 
@@ -297,30 +319,24 @@ def holdout_sizes(
     counts,  # samples of each class (K,)
     share,  # of them for training
 ):
-    "How many of each class go into the training part."
+    """How many of each class go into the training part."""
     counts = np.asarray(counts)
-    q = share * counts
-    lo, hi = (
-        np.minimum(counts, 1),
-        np.where(counts > 1, counts - 1, counts),
-    )  # in both parts, if that can be
-    t, m = np.clip(np.floor(q), lo, hi).astype(int), int(round(q.sum()))
-    while t.sum() < min(m, hi.sum()):
-        t[np.where(t < hi, q - t, -np.inf).argmax()] += 1
-    while t.sum() > max(m, lo.sum()):
-        t[np.where(t > lo, t - q, -np.inf).argmax()] -= 1
-    return t
+    quota = share * counts
+    # in both parts, if that can be
+    least = np.minimum(counts, 1)
+    most = np.where(counts > 1, counts - 1, counts)
+    sizes = np.clip(np.floor(quota), least, most).astype(int)
+    total = int(round(quota.sum()))
+    while sizes.sum() < min(total, most.sum()):
+        sizes[np.where(sizes < most, quota - sizes, -np.inf).argmax()] += 1
+    while sizes.sum() > max(total, least.sum()):
+        sizes[np.where(sizes > least, sizes - quota, -np.inf).argmax()] -= 1
+    return sizes
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #f3716637
-def stratified_holdouts(
-    y,  # labels (n,)
-    share=0.75,  # for training
-    R=100,  # repetitions
-    seed=0,
-):
-    "R pairs of row numbers (train, test), each class split in proportion."
-    y = np.asarray(y)
+def _check_holdouts(y, share, R):
+    """One sentence for arguments that `stratified_holdouts` cannot use."""
     if y.ndim != 1 or len(y) < 2:
         raise ValueError(f"`y` must hold the labels of two samples or more, got shape {y.shape}.")
     if not 0 < share < 1:
@@ -329,6 +345,17 @@ def stratified_holdouts(
         )
     if not isinstance(R, Integral) or R < 1:
         raise ValueError(f"`R`, the number of repetitions, must be a positive integer, got {R!r}.")
+
+
+def stratified_holdouts(
+    y,  # labels (n,)
+    share=0.75,  # for training
+    R=100,  # repetitions
+    seed=0,
+):
+    """R pairs of row numbers (train, test), each class split in proportion."""
+    y = np.asarray(y)
+    _check_holdouts(y, share, R)
     k = np.unique(y, return_inverse=True)[1]
     rows = [np.flatnonzero(k == c) for c in range(k.max() + 1)]
     sizes = holdout_sizes([len(r) for r in rows], share)
@@ -346,47 +373,67 @@ def standardise(
     train,  # (n,d), fixes shift and scale
     *others,  # treated the same way
 ):
-    "Each column of `train` to mean 0 and variance 1, and the same map for the others."
-    A, *rest = [np.asarray(Z, dtype=np.float64) for Z in (train, *others)]
-    if any(Z.ndim != 2 or Z.shape[1] != A.shape[-1] for Z in (A, *rest)):
-        raise ValueError(
-            f"All parts must be tables with the same columns, got shapes {[Z.shape for Z in (A, *rest)]}."
-        )
-    same = (A[0] == A).all(
-        0
-    )  # asked exactly: the deviation of a constant column is not always 0 in floating point
-    m, s = np.where(same, A[0], A.mean(0)), np.where(same, 1.0, A.std(0))
-    return tuple((Z - m) / s for Z in (A, *rest)) if rest else (A - m) / s
+    """Each column of `train` to mean 0 and variance 1, and the same map for the others."""
+    parts = [np.asarray(Z, dtype=np.float64) for Z in (train, *others)]
+    first = parts[0]
+    if any(Z.ndim != 2 or Z.shape[1] != first.shape[-1] for Z in parts):
+        shapes = [Z.shape for Z in parts]
+        raise ValueError(f"All parts must be tables with the same columns, got shapes {shapes}.")
+    # asked exactly: the deviation of a constant column is not always 0 in floating point
+    constant = (first[0] == first).all(0)
+    shift = np.where(constant, first[0], first.mean(0))
+    scale = np.where(constant, 1.0, first.std(0))
+    parts = tuple((Z - shift) / scale for Z in parts)
+    return parts if others else parts[0]
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #fe86b529
 class BayesRule:
-    "The classifier that knows the law: its error is the smallest there is."
+    """The classifier that knows the law: its error is the smallest there is.
 
-    def __init__(self, bunch):  # from one of the generators
-        self.bayes, self.classes_ = bunch.bayes, np.asarray(bunch.classes)
+    Parameters
+    ----------
+    bunch : Bunch
+        From one of the generators.
+    """
+
+    def __init__(self, bunch):
+        self.bayes = bunch.bayes
+        self.classes_ = np.asarray(bunch.classes)
 
     def predict_proba(self, X):
+        """Probabilities of the classes (n,K)."""
         return self.bayes(X)
 
     def predict(self, X):
+        """The most probable class."""
         return self.classes_[self.bayes(X).argmax(1)]
 
 
 def _begin(n, random_state):
-    "The random numbers of a generator, once n is a number of points."
+    """The random numbers of a generator, once n is a number of points."""
     if not isinstance(n, Integral) or n < 1:
         raise ValueError(f"`n`, the number of points, must be a positive integer, got {n!r}.")
     return np.random.default_rng(random_state)
 
 
-def _drawn(X, y, K, bayes, risk, text):
-    return Bunch(data=X, target=y, classes=np.arange(K), bayes=bayes, risk=risk, DESCR=text)
+class Law(NamedTuple):
+    """What is known of a law: the class probabilities, the smallest error, and its name."""
+
+    bayes: Callable
+    risk: float
+    text: str
+
+
+def _drawn(X, y, K, law):
+    """Data that were drawn from a law."""
+    known = dict(classes=np.arange(K), bayes=law.bayes, risk=law.risk, DESCR=law.text)
+    return Bunch(data=X, target=y, **known)
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #f9d44cbb
 def _gaussian_bayes(μ, Σ, prior):
-    "The function from points to the probabilities of Gaussian classes."
+    """The function from points to the probabilities of Gaussian classes."""
     L = np.linalg.cholesky(Σ)
     U = np.linalg.inv(L)
     c = np.log(prior) - np.log(np.diagonal(L, axis1=1, axis2=2)).sum(1)
@@ -398,187 +445,164 @@ def _gaussian_bayes(μ, Σ, prior):
     return bayes
 
 
-def _gaussians(n, random_state, μ, Σ, risk, text, prior=None):
-    "Draw from Gaussian classes."
-    g = _begin(n, random_state)
-    μ, Σ = np.asarray(μ, float), np.asarray(Σ, float)
-    K, d = μ.shape
-    prior = np.full(K, 1 / K) if prior is None else np.asarray(prior)
-    y = g.choice(K, n, p=prior)
-    X = μ[y] + np.einsum("nij,nj->ni", np.linalg.cholesky(Σ)[y], g.normal(size=(n, d)))
-    return _drawn(X, y, K, _gaussian_bayes(μ, Σ, prior), risk, text)
+class GaussianClasses(NamedTuple):
+    """Means, covariances and shares of Gaussian classes; equal shares if none are given."""
+
+    μ: np.ndarray
+    Σ: np.ndarray
+    prior: np.ndarray | None = None
+
+    def draw(self, n, random_state, risk, text):
+        """Points of these classes, with their law."""
+        g = _begin(n, random_state)
+        μ, Σ = np.asarray(self.μ, float), np.asarray(self.Σ, float)
+        K, d = μ.shape
+        prior = np.full(K, 1 / K) if self.prior is None else np.asarray(self.prior)
+        y = g.choice(K, n, p=prior)
+        X = μ[y] + np.einsum("nij,nj->ni", np.linalg.cholesky(Σ)[y], g.normal(size=(n, d)))
+        return _drawn(X, y, K, Law(_gaussian_bayes(μ, Σ, prior), risk, text))
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #cd2e9738
-def _wzl_circle(K, n, random_state, risk, text):
+def _circle(K):
+    """K points of the unit circle, in equal steps."""
     a = 2 * np.pi * np.arange(1, K + 1) / K
-    return _gaussians(
-        n, random_state, np.c_[np.cos(a), np.sin(a)], [0.49 * np.eye(2)] * K, risk, text
-    )
+    return np.c_[np.cos(a), np.sin(a)]
+
+
+def _wzl_circle(K):
+    """Examples 1 and 4 of WZL."""
+    return GaussianClasses(_circle(K), [0.49 * np.eye(2)] * K)
 
 
 def make_wzl1(n=400, random_state=None):
-    "WZL, Example 1: three Gaussian classes on the unit circle."
-    return _wzl_circle(
-        3,
-        n,
-        random_state,
-        0.179876,
-        "WZL, Example 1: three Gaussian classes on the unit circle, standard deviation 0.7.",
-    )
+    """WZL, Example 1: three Gaussian classes on the unit circle."""
+    text = "WZL, Example 1: three Gaussian classes on the unit circle, standard deviation 0.7."
+    return _wzl_circle(3).draw(n, random_state, 0.179876, text)
 
 
 def make_wzl4(n=1000, random_state=None):
-    "WZL, Example 4: five Gaussian classes on the unit circle."
-    return _wzl_circle(
-        5,
-        n,
-        random_state,
-        0.382435,
-        "WZL, Example 4: five Gaussian classes on the unit circle, standard deviation 0.7.",
-    )
+    """WZL, Example 4: five Gaussian classes on the unit circle."""
+    text = "WZL, Example 4: five Gaussian classes on the unit circle, standard deviation 0.7."
+    return _wzl_circle(5).draw(n, random_state, 0.382435, text)
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #9b477adc
 def make_klr(n=400, random_state=None):
-    "KLR, Table 3: two Gaussian classes in the plane."
-    return _gaussians(
-        n,
-        random_state,
-        [(-2, 0), (2, 0)],
-        [np.diag([1, 2]), np.diag([2, 1])],
-        0.046374,
-        "KLR, Table 3: two Gaussian classes of unlike covariance in the plane.",
-    )
+    """KLR, Table 3: two Gaussian classes in the plane."""
+    text = "KLR, Table 3: two Gaussian classes of unlike covariance in the plane."
+    two = GaussianClasses([(-2, 0), (2, 0)], [np.diag([1, 2]), np.diag([2, 1])])
+    return two.draw(n, random_state, 0.046374, text)
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #c035c75c
+_THREE = GaussianClasses(
+    [(-1.5, 0), (1.5, 0), (0, 2)],
+    [[[1, 0.6], [0.6, 1]], [[1, -0.6], [-0.6, 1]], 0.3 * np.eye(2)],
+    [0.4, 0.35, 0.25],
+)
+
+
 def make_gaussians(n=300, random_state=None):
-    "Three Gaussian classes of unlike shape and share in the plane."
-    return _gaussians(
-        n,
-        random_state,
-        [(-1.5, 0), (1.5, 0), (0, 2)],
-        [[[1, 0.6], [0.6, 1]], [[1, -0.6], [-0.6, 1]], 0.3 * np.eye(2)],
-        0.112034,
-        "Three Gaussian classes of unlike shape and share in the plane.",
-        prior=[0.4, 0.35, 0.25],
-    )
+    """Three Gaussian classes of unlike shape and share in the plane."""
+    text = "Three Gaussian classes of unlike shape and share in the plane."
+    return _THREE.draw(n, random_state, 0.112034, text)
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #d7068be2
 def _class_of(P, g):  # probabilities (n,K), random numbers
-    "A class for each row, drawn with its probabilities."
+    """A class for each row, drawn with its probabilities."""
     return (g.random((len(P), 1)) > P[:, :-1].cumsum(1)).sum(1)
 
 
-def _softmax_law(X, g, bayes, risk, text):
-    return _drawn(X, _class_of(P := bayes(X), g), P.shape[1], bayes, risk, text)
+def _labelled(X, g, law):
+    """These points with classes drawn from the law."""
+    P = law.bayes(X)
+    return _drawn(X, _class_of(P, g), P.shape[1], law)
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #7d78782c
 def _wzl2_bayes(X):
+    """The probabilities of (60.6)."""
     a, b = np.asarray(X, float).T
-    return softmax(
-        np.c_[
-            -a + 0.1 * a * a - 0.05 * b * b + 0.1,
-            -0.2 * a * a + 0.1 * b * b - 0.2,
-            a + 0.1 * a * a - 0.05 * b * b + 0.1,
-        ],
-        axis=1,
-    )  # (60.6)
+    outer = 0.1 * a * a - 0.05 * b * b + 0.1
+    return softmax(np.c_[outer - a, -0.2 * a * a + 0.1 * b * b - 0.2, outer + a], axis=1)
 
 
 def make_wzl2(n=100, random_state=None):
-    "WZL, Example 2: three classes with curved borders on a rectangle."
+    """WZL, Example 2: three classes with curved borders on a rectangle."""
+    text = "WZL, Example 2: a softmax of quadratic functions on a rectangle."
     g = _begin(n, random_state)
     X = g.uniform([-3, -6], [3, 6], (n, 2))
-    return _softmax_law(
-        X,
-        g,
-        _wzl2_bayes,
-        0.223676,
-        "WZL, Example 2: a softmax of quadratic functions on a rectangle.",
-    )
+    return _labelled(X, g, Law(_wzl2_bayes, 0.223676, text))
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #d8f853ec
+def _normal_of_student(h):
+    """Φ⁻¹(T₂(h)): the smaller tail by (60.8), then its sign."""
+    s = np.sqrt(2 + h * h)
+    return -np.sign(h) * ndtri(1 / (s * (s + abs(h))))
+
+
 def _wzl3_bayes(X):
+    """The probabilities of (60.7)."""
     a, b = np.asarray(X, float).T
-
-    def f(h):
-        s = np.sqrt(2 + h * h)
-        return -np.sign(h) * ndtri(1 / (s * (s + abs(h))))  # (60.8), then its sign
-
-    return softmax(
-        np.c_[f(-5 * 3**0.5 * a + 5 * b), f(-5 * 3**0.5 * a - 5 * b), 0 * a], axis=1
-    )  # (60.7)
+    left = -5 * 3**0.5 * a
+    f = np.c_[_normal_of_student(left + 5 * b), _normal_of_student(left - 5 * b), 0 * a]
+    return softmax(f, axis=1)
 
 
 def make_wzl3(n=600, random_state=None):
-    "WZL, Example 3: three sectors of a disc, with probabilities no parametric model has."
+    """WZL, Example 3: three sectors of a disc, with probabilities no parametric model has."""
+    text = "WZL, Example 3: three sectors of a disc, heavy-tailed link."
     g = _begin(n, random_state)
     r, θ = 10 * np.sqrt(g.random(n)), g.uniform(0, 2 * np.pi, n)
-    return _softmax_law(
-        np.c_[r * np.cos(θ), r * np.sin(θ)],
-        g,
-        _wzl3_bayes,
-        0.176922,
-        "WZL, Example 3: three sectors of a disc, heavy-tailed link.",
-    )
+    X = np.c_[r * np.cos(θ), r * np.sin(θ)]
+    return _labelled(X, g, Law(_wzl3_bayes, 0.176922, text))
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #b9afd239
 def _spirals_bayes(X, κ=4.0):
+    """The probabilities of (60.9)."""
     X = np.asarray(X, float)
     θ = np.arctan2(X[:, 1], X[:, 0]) - 2 * np.hypot(*X.T)
-    return softmax(κ * np.cos(θ[:, None] - 2 * np.pi * np.arange(3) / 3), axis=1)  # (60.9)
+    return softmax(κ * np.cos(θ[:, None] - 2 * np.pi * np.arange(3) / 3), axis=1)
 
 
 def make_spirals(n=300, random_state=None):
-    "Three spirals in the plane; no linear machine can follow them."
+    """Three spirals in the plane; no linear classifier can follow them."""
     g = _begin(n, random_state)
     y, r = g.integers(0, 3, n), g.uniform(0.5, 3, n)
     θ = 2 * r + 2 * np.pi * y / 3 + g.vonmises(0, 4.0, n)
-    return _drawn(
-        np.c_[r * np.cos(θ), r * np.sin(θ)],
-        y,
-        3,
-        _spirals_bayes,
-        0.055789,
-        "Three spirals in the plane.",
-    )
+    X = np.c_[r * np.cos(θ), r * np.sin(θ)]
+    return _drawn(X, y, 3, Law(_spirals_bayes, 0.055789, "Three spirals in the plane."))
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #b54a6b1f
 def _wedges_bayes(X):
+    """The probabilities of the wedges: the score (60.10) that is largest tells the likely class."""
     a, b = np.asarray(X, float).T
-    return 0.05 + 0.85 * np.eye(3)[np.c_[-a, b / 2, a].argmax(1)]  # (60.10)
+    return 0.05 + 0.85 * np.eye(3)[np.c_[-a, b / 2, a].argmax(1)]
 
 
 def make_wedges(n=600, random_state=None):
-    "Three wedges side by side, one label in ten wrong: one-versus-rest misses the middle one."
+    """Three wedges side by side, one label in ten wrong: one-versus-rest misses the middle one."""
+    text = "Three wedges side by side with one label in ten wrong."
     g = _begin(n, random_state)
     t, v = g.uniform(-1.5, 1.5, n), g.uniform(1, 2, n)
-    return _softmax_law(
-        np.c_[t * v, v],
-        g,
-        _wedges_bayes,
-        0.1,
-        "Three wedges side by side with one label in ten wrong.",
-    )
+    return _labelled(np.c_[t * v, v], g, Law(_wedges_bayes, 0.1, text))
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #b7e306b9
 def _log_normal_mass(lo, hi):
-    "log(Φ(hi) - Φ(lo)) for lo < hi, without cancellation."
+    """log(Φ(hi) - Φ(lo)) for lo < hi, without cancellation."""
     flip = lo > 0
     lo, hi = np.where(flip, -hi, lo), np.where(flip, -lo, hi)
     return log_ndtr(hi) + np.log1p(-np.exp(log_ndtr(lo) - log_ndtr(hi)))
 
 
 def _log_segment(X, a, b):
-    "Logarithm of (60.12), without the root of 2π."
+    """Logarithm of (60.12), without the root of 2π."""
     s = np.linalg.norm(a - b)
     z = (X - b) @ ((a - b) / s)
     return (z**2 - ((X - b) ** 2).sum(1)) / 2 + _log_normal_mass(-z, s - z) - np.log(s)
@@ -590,23 +614,20 @@ _pairs = [(0, 1), (0, 2), (1, 2)]
 
 
 def _segments_bayes(X, h):  # points, the three corners
+    """The probabilities of classes that lie along the sides of a triangle."""
     return softmax(np.stack([_log_segment(X, h[i], h[j]) for i, j in _pairs], 1), axis=1)
 
 
 def _waveform_bayes(X):
+    """The probabilities of (60.11)."""
     return _segments_bayes(np.asarray(X, float), _waves)
 
 
 def make_waveform(n=300, random_state=None):
-    "Breiman's waveform data: noisy mixtures of two of three waves, 21 features."
+    """Breiman's waveform data: noisy mixtures of two of three waves, 21 features."""
+    text = "Breiman's waveform data: three classes, 21 features."
     g = _begin(n, random_state)
     y, u = g.integers(0, 3, n), g.random((n, 1))
     a, b = _waves[np.array(_pairs)[y].T]
-    return _drawn(
-        u * a + (1 - u) * b + g.normal(size=(n, 21)),
-        y,
-        3,
-        _waveform_bayes,
-        0.132933,
-        "Breiman's waveform data: three classes, 21 features.",
-    )
+    X = u * a + (1 - u) * b + g.normal(size=(n, 21))
+    return _drawn(X, y, 3, Law(_waveform_bayes, 0.132933, text))
