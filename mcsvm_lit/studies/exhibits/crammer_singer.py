@@ -32,6 +32,8 @@ __all__ = [
     "compare",
     "finish",
     "draw_decrease",
+    "fair",
+    "summed",
     "improvement",
     "width",
     "errors",
@@ -41,6 +43,7 @@ __all__ = [
     "shuffled",
     "draw_epsilon",
     "from_to",
+    "steps_grow",
     "epsilon",
     "draw_cooling",
     "last_rows",
@@ -51,6 +54,7 @@ __all__ = [
     "draw_versions",
     "savings",
     "versions",
+    "shares",
     "hardest",
     "draw_hard",
     "hard_digits",
@@ -60,6 +64,7 @@ __all__ = [
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #42c34608
 import numpy as np
 
+from ...core.drawing import COLORS, axes, style
 from ...core.kernels import Kernel, KernelRows
 from ...core.simplex import own_and_rest
 from ...core.solving import Goal
@@ -68,19 +73,20 @@ from ...crammer_singer.kernel_solver import solve_kernel
 from ...crammer_singer.paper import COOLING, Descent, active, cyclic, greedy, row_products
 from ...crammer_singer.problem import CrammerSinger, one_hot
 from ..datasets import load, standardise, stratified_holdouts
-from ..figures import COLORS, axes, bars, images, ours_beside_theirs, style
+from ..figures import bars, images, ours_beside_theirs
 from ..runner import exhibit, jobs
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #d9228fb9
-FILES = dict(
-    mnist="mnist_5k", isolet="isolet1_subset", vowel="vowel_deterding"
-)  # the others go by their own names
+# the others go by their own names
+FILES = dict(mnist="mnist_5k", isolet="isolet1_subset", vowel="vowel_deterding")
 AS_THEY_ARE = "mnist", "usps", "digits", "letter"
 
 
 def draw(y, n, seed=0):  # -> n of the examples, each class in proportion
     "A stratified subset; all if there are no more."
-    return next(stratified_holdouts(y, n / len(y), 1, seed))[0] if n < len(y) else np.arange(len(y))
+    if n >= len(y):
+        return np.arange(len(y))
+    return next(stratified_holdouts(y, n / len(y), 1, seed))[0]
 
 
 def read(name):  # -> X, y, X_test, y_test; glass has no test part
@@ -104,7 +110,8 @@ def read(name):  # -> X, y, X_test, y_test; glass has no test part
 def small(name):  # -> the same, of the sizes in the paper's Table 1
     "As `read`, with no more examples than the paper had."
     X, y, T, t = read(name)
-    a, b = draw(y, 5000), draw(t, 9000) if name == "shuttle" else np.arange(len(t))
+    a = draw(y, 5000)
+    b = draw(t, 9000) if name == "shuttle" else np.arange(len(t))
     return X[a], y[a], T[b], t[b]
 
 
@@ -113,6 +120,7 @@ def scaled(name, X, T):
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #4b7bc05a
+# Table 1
 PAPER1 = dict(
     satimage=(4435, 2000, 6, 36),
     shuttle=(5000, 9000, 7, 9),
@@ -121,7 +129,7 @@ PAPER1 = dict(
     letter=(5000, 4000, 26, 16),
     vowel=(528, 462, 11, 10),
     glass=(214, 0, 7, 9),
-)  # Table 1
+)
 KEYS = "train", "test", "classes", "attributes"
 
 
@@ -141,7 +149,8 @@ def differ(rows):  # -> names of the data sets whose counts are not the paper's
     ),
     prints="all counts",
     claims={
-        "the counts are the same but for isolet, of which a part can be had, and glass, one of whose seven kinds has no example": lambda t: (
+        "the counts are the same but for isolet, of which a part can be had, "
+        "and glass, one of whose seven kinds has no example": lambda t: (
             differ(t) <= {"isolet", "glass"}
         )
     },
@@ -153,7 +162,7 @@ def table_1(rng, data):
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #b7d50288
-TOL = 1e-3  # relative duality gap of every machine here
+TOL = 1e-3  # relative duality gap of every fit here
 GRID = 2.0 ** np.arange(-1, 6), (1, 4, 16, 64)
 COARSE = 2.0 ** np.array([-1, 1, 3]), (1, 16)  # of the quick profile
 
@@ -172,7 +181,7 @@ given = Kernel("precomputed")
 
 
 def multiclass(Kxx, y, K, Cs):  # for each C: coefficients α (n, K) and certificates
-    "The multiclass machine, each started from the one before."
+    "All classes at once, each fit started from the one before."
     η = None
     for C in Cs:
         c = np.full(len(y), float(C))
@@ -182,20 +191,18 @@ def multiclass(Kxx, y, K, Cs):  # for each C: coefficients α (n, K) and certifi
 
 
 def rest(Kxx, y, K, Cs):  # the same
-    "One machine per class, the same solver in binary mode: class r against the rest."
-    for machines in zip(*(multiclass(Kxx, (y == r).astype(int), 2, Cs) for r in range(K))):
-        yield (
-            np.column_stack([α[:, 1] - α[:, 0] for α, _ in machines]),
-            [c for _, cs in machines for c in cs],
-        )
+    "One classifier per class, the same solver with two classes: class r against the rest."
+    for fits in zip(*(multiclass(Kxx, (y == r).astype(int), 2, Cs) for r in range(K))):
+        α = np.column_stack([α[:, 1] - α[:, 0] for α, _ in fits])
+        yield α, [c for _, certificates in fits for c in certificates]
 
 
 WAYS = dict(multiclass=multiclass, rest=rest)
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #7771a767
-def cross_validate(way, X, y, K, m, γs, Cs):  # -> error (len(γs), len(Cs))
-    "The m-fold error of a Gaussian machine over a grid."
+def cross_validate(way, X, y, K, m, γs, Cs):  # m: folds -> error (len(γs), len(Cs))
+    "The m-fold error with a Gaussian kernel over a grid."
     fold, wrong = folds(y, m), np.zeros((len(γs), len(Cs)))
     for a, γ in enumerate(γs):
         G = Kernel("rbf", gamma=γ).fit(X)(X)
@@ -220,11 +227,10 @@ def choose(way, X, y, K, m, grid=GRID, most=2000):  # -> γ, C, cross-validated 
 def splits(name):
     "Pairs of training and test parts, scaled; five for glass."
     X, y, T, t = small(name)
-    parts = (
-        [(X, y, T, t)]
-        if len(t)
-        else [(X[f != i], y[f != i], X[f == i], y[f == i]) for f in [folds(y, 5)] for i in range(5)]
-    )
+    parts = [(X, y, T, t)]
+    if not len(t):
+        f = folds(y, 5)
+        parts = [(X[f != i], y[f != i], X[f == i], y[f == i]) for i in range(5)]
     for X, y, T, t in parts:
         X, T = scaled(name, X, T)
         yield X, y, T, t
@@ -251,10 +257,8 @@ def compare(X, y, T, t, K, m, grid):  # -> a row
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #5838a1a2
-def finish(
-    rows,
-):  # errors in per cent, their difference, its standard deviation and the test of signs
-    "What follows from the counts."
+def finish(rows):
+    "Errors in per cent, their difference, its standard deviation, and the test of signs."
     from scipy.stats import binomtest
 
     for r in rows:
@@ -302,6 +306,18 @@ def draw_decrease(table):
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #9e983cc1
+def fair(table):
+    "Could the disagreements be throws of a coin, on every data set?"
+    return all(r["p"] > 0.05 for r in table)
+
+
+def summed(key, values):
+    "Counts of several splits are added; of gaps the largest counts, of parameters the median."
+    if key.split()[0] in ("test", "wrong", "steps", "multi_only", "rest_only"):
+        return sum(values)
+    return max(values) if "gap" in key else float(np.median(values))
+
+
 @exhibit(
     "CS",
     "improvement",
@@ -314,27 +330,17 @@ def draw_decrease(table):
     prints="a figure; its heights are not in the text",
     protocol="β and σ for each way by cross validation; test part, or five folds for glass",
     claims={
-        "the two ways disagree no more to one side than chance allows (p > 0.05 everywhere)": lambda t: (
-            all(r["p"] > 0.05 for r in t)
-        )
+        "the two ways disagree no more to one side than chance allows (p > 0.05 everywhere)": fair
     },
-    why="The paper says that the multiclass machine has in general a lower error; with the parameters chosen for each way we see no difference.",
+    why="The paper says that the multiclass machine has in general a lower error; "
+    "with the parameters chosen for each way we see no difference.",
 )
 def improvement(rng, data, quick=False):
     "A data set: counts summed over its splits, the median of what was chosen."
     X, y, _, _ = small(data)
     K, m = int(y.max()) + 1, 10 if data in ("vowel", "glass") and not quick else 5
     runs = [compare(*s, K, m, COARSE if quick else GRID) for s in splits(data)]
-    row = dict(train=len(y), classes=K)
-    for k in runs[0]:
-        v = [r[k] for r in runs]
-        row[k] = (
-            sum(v)
-            if k.split()[0] in ("test", "wrong", "steps", "multi_only", "rest_only")
-            else max(v)
-            if "gap" in k
-            else float(np.median(v))
-        )
+    row = dict(train=len(y), classes=K) | {k: summed(k, [r[k] for r in runs]) for k in runs[0]}
     return row | dict(gap=max(row[f"gap {w}"] for w in WAYS))
 
 
@@ -365,15 +371,11 @@ def width(rng, data, most, widths):  # -> rows
     S = draw(y, most)
     X, y = X[S], y[S]
     steps = 4.0 ** np.arange(-3, widths - 3)
-    E = {
-        k: 100
-        * cross_validate(
-            way, X, y, int(y.max()) + 1, 5, Kernel("rbf").fit(X).gamma * steps, (1, 16, 256)
-        ).min(1)
-        for k, way in WAYS.items()
-    }
+    γs, K = Kernel("rbf").fit(X).gamma * steps, int(y.max()) + 1
+    E = {k: cross_validate(way, X, y, K, 5, γs, (1, 16, 256)).min(1) for k, way in WAYS.items()}
     return [
-        dict(times=float(m)) | {k: float(e[j]) for k, e in E.items()} for j, m in enumerate(steps)
+        dict(times=float(m)) | {k: 100 * float(e[j]) for k, e in E.items()}
+        for j, m in enumerate(steps)
     ]
 
 
@@ -381,9 +383,8 @@ def width(rng, data, most, widths):  # -> rows
 PAPER2 = dict(mnist=1.42, usps=4.38, shuttle=0.12, letter=1.95)  # Table 2, test error in per cent
 
 
-def errors(
-    rows,
-):  # wrong, test -> the error in per cent, its standard deviation, the paper's and its count
+def errors(rows):
+    "The error in per cent, its standard deviation, the paper's error and its count."
     for r in rows:
         p = r["wrong"] / r["test"]
         r |= dict(
@@ -437,7 +438,8 @@ LARGE = (
     columns=LARGE,
     prints="four test errors",
     protocol="β and σ by five-fold cross validation in two rounds, then all training examples",
-    why="MNIST is not comparable: 5000 training images here, 60000 there. The digits of the quick profile and satimage are not in the table.",
+    why="MNIST is not comparable: 5000 training images here, 60000 there. "
+    "The digits of the quick profile and satimage are not in the table.",
 )
 def table_2(rng, data, most):
     X, y, T, t = read(data)
@@ -446,19 +448,18 @@ def table_2(rng, data, most):
     γ, C, _ = choose(multiclass, X, y, K, 5, most=most)
     near = γ / γ0 * np.array([0.5, 1, 2]), (C / 4, C, 4 * C)
     γ, C, cv = choose(multiclass, X, y, K, 5, near, most=8 * most)
-    machine = CrammerSingerSVC(C=C, gamma=γ, tol=TOL, cache_size=2500).fit(X, y)
-    cert = machine.certificate_
+    m = CrammerSingerSVC(C=C, gamma=γ, tol=TOL, cache_size=2500).fit(X, y)
     return dict(
         train=len(y),
         test=len(t),
         σ=(2 * γ) ** -0.5,
         β=1 / C,
         cv=100 * cv,
-        wrong=int((machine.predict(T) != t).sum()),
-        support=len(machine.support_),
-        certified=100 * float(machine.certified(T).mean()),
-        steps=cert.n_iter,
-        gap=cert.relative_gap,
+        wrong=int((m.predict(T) != t).sum()),
+        support=len(m.support_),
+        certified=100 * float(m.certified(T).mean()),
+        steps=m.n_iter_,
+        gap=m.certificate_.relative_gap,
     )
 
 
@@ -479,10 +480,9 @@ def shuffled(name, n):  # the first part, in random order, and the second
 def draw_epsilon(table):
     names = list(dict.fromkeys(r["data"] for r in table))
     fig, ax = axes(len(names), 3, width=8.4, height=2.3 * len(names), sharex=True, squeeze=False)
+    rules = dict(greedy="largest ψ", active="active set, cooled")
     for row, data in zip(ax, names):
-        for color, (rule, label) in zip(
-            COLORS, dict(greedy="largest ψ", active="active set, cooled").items()
-        ):
+        for color, (rule, label) in zip(COLORS, rules.items()):
             r = [r for r in table if r["data"] == data and r["rule"] == rule]
             for a, what in zip(row, ("steps", "percent", "error")):
                 a.plot([x["ε"] for x in r], [x[what] for x in r], "o-", color=color, label=label)
@@ -497,12 +497,19 @@ def draw_epsilon(table):
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #650bdd3f
-def from_to(t, key, a=0.1, b=0.001):  # for each data set and rule: (at a, at b)
+def from_to(t, key, a=0.1, b=0.001):
+    "The values at two accuracies, for each data set and rule."
     at = {(r["data"], r["rule"], r["ε"]): r[key] for r in t}
     return [(at[d, r, a], at[d, r, b]) for d, r in dict.fromkeys((d, r) for d, r, _ in at)]
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #72679dd2
+def steps_grow(table):
+    "Do steps grow by half, and does the gap fall tenfold, from ε = 0.1 to 0.001?"
+    more = all(b > 1.5 * a for a, b in from_to(table, "steps"))
+    return more and all(b < a / 10 for a, b in from_to(table, "percent"))
+
+
 @exhibit(
     "CS",
     "epsilon",
@@ -524,10 +531,7 @@ def from_to(t, key, a=0.1, b=0.001):  # for each data set and rule: (at a, at b)
         "from ε = 0.1 on the test error moves by less than half a point": lambda t: all(
             abs(a - b) < 0.5 for a, b in from_to(t, "error")
         ),
-        "from there to ε = 0.001 the steps grow by half at least, the gap falls tenfold": lambda t: (
-            all(b > 1.5 * a for a, b in from_to(t, "steps"))
-            and all(b < a / 10 for a, b in from_to(t, "percent"))
-        ),
+        "from there to ε = 0.001 the steps grow by half at least, the gap falls tenfold": steps_grow,
     },
 )
 def epsilon(rng, data, n):  # -> rows
@@ -559,20 +563,15 @@ def epsilon(rng, data, n):  # -> rows
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #88cb719e
 def draw_cooling(table):
     names = list(dict.fromkeys(r["data"] for r in table))
+    schedules = dict.fromkeys(r["schedule"] for r in table)
+    colors = [COLORS[i] for i in (0, 3, 2, 1, 4)]
     fig, ax = axes(1, len(names), width=4.4 * len(names), height=3.2, squeeze=False)
     for a, data in zip(ax[0], names):
-        for color, name in zip(
-            (COLORS[0], COLORS[3], COLORS[2], COLORS[1], COLORS[4]),
-            dict.fromkeys(r["schedule"] for r in table),
-        ):
+        for color, name in zip(colors, schedules):
             r = [r for r in table if r["data"] == data and r["schedule"] == name]
-            a.plot(
-                [x["steps"] for x in r],
-                [x["objective"] for x in r],
-                color=color,
-                label=name,
-                ls="--" if name == "logarithmic" else "-",
-            )
+            steps, objective = [x["steps"] for x in r], [x["objective"] for x in r]
+            line = "--" if name == "logarithmic" else "-"
+            a.plot(steps, objective, color=color, label=name, ls=line)
         a.set(xscale="log", xlabel="steps", title=data)
     ax[0, 0].set_ylabel("objective −Q")
     ax[0, 0].set_xlim(right=5e5)
@@ -613,14 +612,10 @@ def greed_is_enough(t):
 def cooling(rng, data, n, most):  # -> rows
     "The objective along the steps, for each schedule."
     X, y, *_ = shuffled(data, n)
-    Kxx, rows, marks = (
-        Kernel("rbf").fit(X)(X),
-        [],
-        np.unique(np.geomspace(10, most, 80).astype(int)),
-    )
-    for name, rule, schedule in [(c or "fixed", active, c) for c in COOLING] + [
-        ("no active set", greedy, None)
-    ]:
+    Kxx, rows = Kernel("rbf").fit(X)(X), []
+    marks = np.unique(np.geomspace(10, most, 80).astype(int))
+    ways = [(c or "fixed", active, c) for c in COOLING] + [("no active set", greedy, None)]
+    for name, rule, schedule in ways:
         s = state(Kxx, y)
         for p in rule(s, 1e-3, schedule):
             s.solve(p)
@@ -661,13 +656,8 @@ def draw_versions(table):
     for a, data in zip(ax[0], names):
         for v, color, marker in zip(range(1, 6), COLORS, "os^Dv"):
             r = [r for r in table if r["data"] == data and r["version"] == v]
-            a.loglog(
-                [x["n"] for x in r],
-                [x["products"] for x in r],
-                color=color,
-                marker=marker,
-                label=VERSIONS[v - 1],
-            )
+            n, products = [x["n"] for x in r], [x["products"] for x in r]
+            a.loglog(n, products, color=color, marker=marker, label=VERSIONS[v - 1])
         a.set(xlabel="training examples", title=data)
         n = [int(x["n"]) for x in r]
         a.set_xticks(n, n)
@@ -679,9 +669,8 @@ def draw_versions(table):
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #3c215109
-def savings(
-    t,
-):  # how many times the multiplications of the last version does the first take, largest n of each data set
+def savings(t):
+    "Multiplications of version 1 over those of version 5, at the largest n of each data set."
     n = {r["data"]: max(x["n"] for x in t if x["data"] == r["data"]) for r in t}
     p = {(r["data"], r["version"]): r["products"] for r in t if r["n"] == n[r["data"]]}
     return [p[d, 1] / p[d, 5] for d in n]
@@ -712,7 +701,8 @@ def versions(rng, data, n):  # -> rows
     from scipy.sparse import csr_matrix
 
     X, y, *_ = shuffled(data, 2000 if data == "mnist" else 400)
-    Kxx, Z, y, rows = Kernel("rbf").fit(X)(X[:n]), X[:n], y[:n], []
+    Kxx, rows = Kernel("rbf").fit(X)(X[:n]), []
+    Z, y = X[:n], y[:n]
     (s1, _), (s2, _), (s3, used) = (to_gap(rule, Kxx, y) for rule in (cyclic, greedy, active))
     sparse = int(row_products(csr_matrix(Z))[used].sum())
     for v, s, kernel_rows in [
@@ -735,19 +725,20 @@ def versions(rng, data, n):  # -> rows
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #9be11f44
-def hardest(X, y, m=18, **kw):  # -> indices, captions
+def shares(η):
+    "The three largest shares of a distribution, as text."
+    return " ".join(f"{r}:{p:.2f}".replace("0.", ".") for r, p in list(η.items())[:3])
+
+
+def hardest(X, y, most=18, **kw):  # -> indices, captions, relative gap
     "The training examples of largest ‖τ‖."
-    machine = CrammerSingerSVC(tol=1e-6, **kw).fit(X, y)
-    i, η = machine.support_, machine.label_distribution_
-    norm = np.linalg.norm(η - (machine.classes_ == y[i, None]), axis=1)
-    i = i[np.lexsort((-machine.slack_[i], -norm.round(3)))][:m]
-    wrong = machine.predict(X[i]) != y[i]
-    text = lambda η: " ".join(f"{r}:{p:.2f}".replace("0.", ".") for r, p in list(η.items())[:3])
-    return (
-        i,
-        [f"{y[j]} ({text(machine.confusable(j))})" + " E" * int(e) for j, e in zip(i, wrong)],
-        machine.certificate_.relative_gap,
-    )
+    m = CrammerSingerSVC(tol=1e-6, **kw).fit(X, y)
+    i = m.support_
+    norm = np.linalg.norm(m.label_distribution_ - (m.classes_ == y[i, None]), axis=1)
+    i = i[np.lexsort((-m.slack_[i], -norm.round(3)))][:most]
+    wrong = m.predict(X[i]) != y[i]
+    captions = [f"{y[j]} ({shares(m.confusable(j))})" + " E" * int(e) for j, e in zip(i, wrong)]
+    return i, captions, m.certificate_.relative_gap
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #6be9e072
@@ -755,13 +746,8 @@ def draw_hard(table):
     fig, ax = axes(width=8.4, height=5)
     pixels = [np.frombuffer(bytes.fromhex(r["pixels"][1:]), np.uint8) for r in table]
     side = int(len(pixels[0]) ** 0.5)
-    images(
-        [p.reshape(side, side) for p in pixels],
-        [r["caption"] for r in table],
-        ncols=6,
-        ax=ax,
-        size=1.3,
-    )
+    stack = [p.reshape(side, side) for p in pixels]
+    images(stack, [r["caption"] for r in table], ncols=6, ax=ax, size=1.3)
     return fig
 
 
@@ -777,9 +763,11 @@ def draw_hard(table):
     prints="a figure of MNIST images",
 )
 def hard_digits(rng, data):
-    X, y, *_ = read(data)
-    (X, y) = (load("digits").data, load("digits").target) if data == "digits" else (X, y)
-    width = {} if data == "digits" else dict(gamma=2 * Kernel("rbf").fit(X).gamma)
+    if data == "digits":
+        X, y, width = load("digits").data, load("digits").target, {}
+    else:
+        X, y, *_ = read(data)
+        width = dict(gamma=2 * Kernel("rbf").fit(X).gamma)
     i, captions, gap = hardest(X, y, C=4.0, **width)
     return [
         dict(example=int(j), caption=c, pixels="#" + X[j].astype(np.uint8).tobytes().hex(), gap=gap)
@@ -809,15 +797,16 @@ def cleaning(rng, r):
     flipped = rng.permutation(n)[: round(0.03 * n)]
     z = y.copy()
     z[flipped] = (y[flipped] + rng.integers(1, 10, len(flipped))) % 10
-    machine = CrammerSingerSVC().fit(X, z)
-    s = machine.suspects()
-    hits = lambda v: (
-        100
-        * float(np.isin(s.example[np.argsort(-v, kind="stable")[: len(flipped)]], flipped).mean())
-    )
+    m = CrammerSingerSVC().fit(X, z)
+    s = m.suspects()
+
+    def hits(score):
+        first = np.argsort(-score, kind="stable")[: len(flipped)]
+        return 100 * float(np.isin(s.example[first], flipped).mean())
+
     return dict(
         tau=hits(s.tau_norm.round(3)),
         slack=hits(s.slack),
         planted=100 * len(flipped) / n,
-        gap=machine.certificate_.relative_gap,
+        gap=m.certificate_.relative_gap,
     )
