@@ -4,6 +4,9 @@
 
 # %% auto #0
 __all__ = [
+    "CANDIDATES",
+    "WEIGHTS",
+    "PARAMETRIC",
     "one_norm",
     "two_norm",
     "egkl",
@@ -14,8 +17,8 @@ __all__ = [
     "CumulativeLogit",
     "PrunedTree",
     "TemperatureScaled",
-    "baseline",
     "baselines",
+    "baseline",
 ]
 
 # %% ../../nbs/studies/62_baselines.ipynb #89ed3ed4
@@ -45,78 +48,104 @@ from ..probability.classifier import best_temperature, log_likelihood
 
 # %% ../../nbs/studies/62_baselines.ipynb #725863f4
 def one_norm(P, Q):  # true and estimated probabilities (n, K)
-    "Mean sum of absolute differences."
+    """Mean sum of absolute differences."""
     return float(np.abs(P - Q).sum(1).mean())
 
 
 def two_norm(P, Q):
-    "Mean sum of squared differences; no root is taken, as in the paper."
+    """Mean sum of squared differences; no root is taken, as in the paper."""
     return float(((P - Q) ** 2).sum(1).mean())
 
 
 def egkl(P, Q):  # infinite where Q is zero and P is not
-    "Empirical generalised Kullback-Leibler loss."
+    """Empirical generalised Kullback-Leibler loss."""
     with np.errstate(divide="ignore"):
         return float((xlogy(P, P) - xlogy(P, Q)).sum(1).mean())
 
 
 def brier(y, Q):
-    "Mean squared distance from the indicator of the label."
+    """Mean squared distance from the indicator of the label."""
     return float(((np.eye(Q.shape[1])[y] - Q) ** 2).sum(1).mean())
 
 
 def error(y, Q):
-    "Share of labels that are not the most probable."
+    """Share of labels that are not the most probable."""
     return float((Q.argmax(1) != y).mean())
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #2a736035
 def judge(Q, P=None, y=None):  # estimated probabilities; true ones, or labels, or both
-    "The numbers by which probabilities are compared."
-    known = (
-        {}
-        if P is None
-        else {"1-norm": one_norm(P, Q), "2-norm": two_norm(P, Q), "EGKL": egkl(P, Q)}
-    )
-    return known | (
-        {}
-        if y is None
-        else {"log-likelihood": log_likelihood(y, Q), "Brier": brier(y, Q), "error": error(y, Q)}
-    )
+    """The numbers by which probabilities are compared."""
+    numbers = {}
+    if P is not None:
+        numbers |= {"1-norm": one_norm(P, Q), "2-norm": two_norm(P, Q), "EGKL": egkl(P, Q)}
+    if y is not None:
+        numbers |= {"log-likelihood": log_likelihood(y, Q), "Brier": brier(y, Q)}
+        numbers["error"] = error(y, Q)
+    return numbers
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #61e43cf5
 def ordinal_probabilities(η, θ):  # scores (n,), thresholds (K-1,) -> (n, K)
-    "Probabilities of (62.2), each as one difference of the smaller tails."
+    """Probabilities of (62.2), each as one difference of the smaller tails."""
     a = np.column_stack([*(t - η for t in θ), np.full(len(η), np.inf)])
     b = np.column_stack([np.full(len(η), -np.inf), a[:, :-1]])
     return np.where(a + b > 0, expit(-b) - expit(-a), expit(a) - expit(b))
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #ef2d6cae
-def _ordinal_loss(v, X, y, K, C):  # -> value and gradient of -log-likelihood + |β|²/2C
-    β, θ = (
-        v[: X.shape[1]],
-        v[X.shape[1]] + np.concatenate([[0.0], np.cumsum(np.exp(v[X.shape[1] + 1 :]))]),
-    )
-    η, i = X @ β, np.arange(len(y))
-    p = np.maximum(ordinal_probabilities(η, θ)[i, y], 1e-300)
-    ends = np.concatenate([[-np.inf], θ, [np.inf]])
-    sa, sb = expit(ends[y + 1] - η), expit(ends[y] - η)
-    up, low = (
-        np.where(y < K - 1, sa * (1 - sa) / p, 0),
-        np.where(y > 0, sb * (1 - sb) / p, 0),
-    )  # d log p / dθ of its two ends
-    dθ = np.bincount(y, up, K)[: K - 1] - np.bincount(y, low, K)[1:]
+def _thresholds(v):
+    """The thresholds, from the first of them and the logarithms of the steps between them."""
+    return v[0] + np.concatenate([[0.0], np.cumsum(np.exp(v[1:]))])
+
+
+def _by_parameters(dθ, v):
+    """The derivative by the first threshold and the logarithms of steps, from that by θ."""
     later = np.cumsum(dθ[::-1])[::-1]  # θ_k moves with all steps before it
-    return -np.log(p).sum() + β @ β / (2 * C), -np.concatenate(
-        [-X.T @ (1 - sa - sb), later[:1], np.exp(v[X.shape[1] + 1 :]) * later[1:]]
-    ) + np.concatenate([β / C, np.zeros(K - 1)])
+    return np.concatenate([later[:1], np.exp(v[1:]) * later[1:]])
+
+
+def _ordinal_loss(v, X, y, K, C):  # -> value and gradient of -log-likelihood + |β|²/2C
+    """What maximum likelihood with a small ridge minimises."""
+    d = X.shape[1]
+    β, θ = v[:d], _thresholds(v[d:])
+    η = X @ β
+    p = np.maximum(ordinal_probabilities(η, θ)[np.arange(len(y)), y], 1e-300)
+    ends = np.concatenate([[-np.inf], θ, [np.inf]])
+    upper, lower = expit(ends[y + 1] - η), expit(ends[y] - η)
+    # d log p / dθ of its two ends
+    rise = np.where(y < K - 1, upper * (1 - upper) / p, 0)
+    fall = np.where(y > 0, lower * (1 - lower) / p, 0)
+    dθ = np.bincount(y, rise, K)[: K - 1] - np.bincount(y, fall, K)[1:]
+    dβ = X.T @ (1 - upper - lower) + β / C
+    gradient = np.concatenate([dβ, -_by_parameters(dθ, v[d:])])
+    return -np.log(p).sum() + β @ β / (2 * C), gradient
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #3d947b51
+def _start(X, y):
+    """Where the search begins: no direction, and thresholds that give the classes their shares."""
+    share = np.cumsum(np.bincount(y))[:-1] / len(y)
+    t = np.log(share / (1 - share))
+    steps = np.log(np.maximum(np.diff(t), 1e-3))
+    return np.concatenate([np.zeros(X.shape[1]), t[:1], steps])
+
+
 class CumulativeLogit(ClassifierMixin, BaseEstimator):
-    "Proportional odds: one direction, ordered thresholds; classes in sorted order."
+    """Proportional odds: one direction, ordered thresholds; classes in sorted order.
+
+    Parameters
+    ----------
+    C : float, default=1e4
+        The inverse weight of the ridge, as in scikit-learn's logistic regression.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+        The direction β.
+    thresholds_ : array of shape (K-1,)
+        The thresholds θ, ascending.
+    """
 
     def __init__(self, C=1e4):
         self.C = C
@@ -127,172 +156,197 @@ class CumulativeLogit(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X, y):
-        "Maximum likelihood with a small ridge."
+        """Maximum likelihood with a small ridge."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, y = np.unique(y, return_inverse=True)
-        K = len(self.classes_)
+        K, d = len(self.classes_), X.shape[1]
         if K < 2:
             raise ValueError(
-                "CumulativeLogit needs examples of at least two classes; the data contains one class."
+                "CumulativeLogit needs examples of at least two classes; "
+                "the data contains one class."
             )
-        m, s = X.mean(0), X.std(0)
-        s[s == 0] = 1.0
-        share = np.cumsum(np.bincount(y))[:-1] / len(y)
-        t = np.log(share / (1 - share))
-        v0 = np.concatenate([np.zeros(X.shape[1]), t[:1], np.log(np.maximum(np.diff(t), 1e-3))])
-        r = minimize(
-            _ordinal_loss,
-            v0,
-            args=((X - m) / s, y, K, self.C),
-            jac=True,
-            method="L-BFGS-B",
-            options=dict(maxiter=2000, maxfun=4000),
-        )
-        self.coef_ = r.x[: X.shape[1]] / s
-        self.thresholds_ = (
-            r.x[X.shape[1]]
-            + np.concatenate([[0.0], np.cumsum(np.exp(r.x[X.shape[1] + 1 :]))])
-            + m @ self.coef_
-        )
-        self.n_iter_ = r.nit
+        mean, scale = X.mean(0), X.std(0)
+        scale[scale == 0] = 1.0
+        Z = (X - mean) / scale
+        how = dict(jac=True, method="L-BFGS-B", options=dict(maxiter=2000, maxfun=4000))
+        found = minimize(_ordinal_loss, _start(Z, y), args=(Z, y, K, self.C), **how)
+        self.coef_ = found.x[:d] / scale
+        self.thresholds_ = _thresholds(found.x[d:]) + mean @ self.coef_
+        self.n_iter_ = found.nit
         return self
 
     def predict_proba(self, X):  # -> (n, K)
-        "Probabilities of the classes."
+        """Probabilities of the classes."""
         check_is_fitted(self)
-        return ordinal_probabilities(
-            validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_, self.thresholds_
-        )
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return ordinal_probabilities(X @ self.coef_, self.thresholds_)
 
     def predict(self, X):  # -> (n,) labels
-        "The most probable class."
+        """The most probable class."""
         best = self.predict_proba(X).argmax(1)
         return self.classes_[best]
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #918dc8b5
+CANDIDATES = 25  # at most so many prices of a leaf are compared
+
+
+def _prices(tree, X, y):
+    """Prices of a leaf, each between two at which the pruned tree changes."""
+    α = np.maximum(tree.cost_complexity_pruning_path(X, y).ccp_alphas, 0)
+    α = np.sqrt(α * np.append(α[1:], α[-1]))
+    some = np.unique(np.linspace(0, len(α) - 1, CANDIDATES).astype(int))
+    return np.unique(α[some])
+
+
+def _errors(tree, X, y, prices, folds):
+    """Errors of the pruned trees on held-out folds (prices, folds); zero if there is one fold."""
+    if folds < 2:
+        return np.zeros((len(prices), 1))
+    parts = StratifiedKFold(folds)
+    trees = [clone(tree).set_params(ccp_alpha=price) for price in prices]
+    return 1 - np.array([cross_val_score(t, X, y, cv=parts) for t in trees])
+
+
 class PrunedTree(ClassifierMixin, BaseEstimator):
-    "A classification tree, pruned by cross validation and the one-standard-error rule."
+    """A classification tree, pruned by cross validation and the one-standard-error rule.
+
+    Parameters
+    ----------
+    cv : int, default=10
+        Folds; fewer where a class has fewer examples.
+    random_state : int, optional
+        Of the tree.
+    """
 
     def __init__(self, cv=10, random_state=None):
-        self.cv, self.random_state = cv, random_state
+        self.cv = cv
+        self.random_state = random_state
 
     def fit(self, X, y):
-        "Grow, prune, and keep the tree."
+        """Grow, prune, and keep the tree."""
         X, y = validate_data(self, X, y)
         tree = DecisionTreeClassifier(random_state=self.random_state)
         folds = min(self.cv, np.unique(y, return_counts=True)[1].min())
-        α = np.maximum(tree.cost_complexity_pruning_path(X, y).ccp_alphas, 0)
-        α = np.sqrt(α * np.append(α[1:], α[-1]))
-        α = np.unique(α[np.unique(np.linspace(0, len(α) - 1, 25).astype(int))])
-        E = (
-            np.array(
-                [
-                    1
-                    - cross_val_score(
-                        clone(tree).set_params(ccp_alpha=a), X, y, cv=StratifiedKFold(folds)
-                    )
-                    for a in α
-                ]
-            )
-            if folds > 1
-            else np.zeros((len(α), 1))
-        )
-        e = E.mean(1)
-        self.ccp_alpha_ = α[e <= e.min() + E[e.argmin()].std() / np.sqrt(E.shape[1])].max()
+        prices = _prices(tree, X, y)
+        E = _errors(tree, X, y, prices, folds)
+        mean = E.mean(1)
+        spread = E[mean.argmin()].std() / np.sqrt(E.shape[1])
+        self.ccp_alpha_ = prices[mean <= mean.min() + spread].max()
         self.tree_ = tree.set_params(ccp_alpha=self.ccp_alpha_).fit(X, y)
         self.classes_ = self.tree_.classes_
         return self
 
     def predict_proba(self, X):
+        """Shares of the classes in the leaf of each row."""
         check_is_fitted(self)
         return self.tree_.predict_proba(validate_data(self, X, reset=False))
 
     def predict(self, X):
+        """The most frequent class in the leaf of each row."""
         check_is_fitted(self)
         return self.tree_.predict(validate_data(self, X, reset=False))
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #4edeac19
 class TemperatureScaled(ClassifierMixin, BaseEstimator):
-    "Scores of a classifier as probabilities by one temperature, chosen on cross-validated scores."
+    """Scores of a classifier as probabilities by one temperature.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With a `decision_function`.
+    cv : int, default=5
+        Folds; the temperature is chosen on scores of held-out rows.
+    """
 
     def __init__(self, estimator=None, cv=5):
-        self.estimator, self.cv = estimator, cv
+        self.estimator = estimator
+        self.cv = cv
 
     def fit(self, X, y):
-        "Fit the temperature on scores of held-out folds, then the classifier on everything."
-        self.classes_, yi = np.unique(y, return_inverse=True)
-        self.temperature_ = best_temperature(
-            self._two(
-                cross_val_predict(self.estimator, X, y, cv=self.cv, method="decision_function")
-            ),
-            yi,
-        )
+        """Fit the temperature on scores of held-out folds, then the classifier on everything."""
+        self.classes_, indices = np.unique(y, return_inverse=True)
+        scores = cross_val_predict(self.estimator, X, y, cv=self.cv, method="decision_function")
+        self.temperature_ = best_temperature(self._two(scores), indices)
         self.estimator_ = clone(self.estimator).fit(X, y)
         return self
 
     def _two(self, F):
+        """Scores with a column for each class, also for two classes."""
         return F if F.ndim == 2 else np.column_stack([np.zeros(len(F)), F])
 
     def predict_proba(self, X):
+        """Probabilities of the classes."""
         return softmax(self._two(self.estimator_.decision_function(X)) / self.temperature_, axis=1)
 
     def predict(self, X):
+        """The most probable class."""
         return self.classes_[self.predict_proba(X).argmax(1)]
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #07401578
-def _kmlr(random_state, **kw):
+WEIGHTS = [0.1, 1.0, 10.0, 100.0]  # values of C that a search compares
+
+
+def _kmlr(gamma=("scale",)):
+    """Kernel multinomial logistic regression, tuned."""
     from mcsvm_lit.kernel_logistic.classifier import KernelLogisticRegression
 
-    return GridSearchCV(
-        KernelLogisticRegression(tol=1e-4),
-        dict(C=[0.01, 0.1, 1.0, 10.0], gamma=kw.get("gamma", ["scale"])),
-        scoring="neg_log_loss",
-        cv=5,
-    )
+    grid = dict(C=[0.01, 0.1, 1.0, 10.0], gamma=list(gamma))
+    model = KernelLogisticRegression(tol=1e-4)
+    return GridSearchCV(model, grid, scoring="neg_log_loss", cv=5)
 
 
-def _tuned_svc(C=(0.1, 1.0, 10.0, 100.0)):
-    return GridSearchCV(SVC(), dict(C=list(C)), cv=5)
+def _svc():
+    """A support vector machine, tuned."""
+    return GridSearchCV(SVC(), dict(C=WEIGHTS), cv=5)
 
 
-def _grid(wrap):
-    return GridSearchCV(wrap(SVC()), dict(estimator__C=[0.1, 1.0, 10.0, 100.0]), cv=5)
+def _calibrated(method):
+    """A tuned support vector machine with probabilities put on afterwards."""
+    return CalibratedClassifierCV(_svc(), method=method, cv=5, ensemble=False)
+
+
+def _many(scheme):
+    """Support vector machines for two classes, combined by a scheme and tuned together."""
+    return GridSearchCV(scheme(SVC()), dict(estimator__C=WEIGHTS), cv=5)
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #962e635f
+# name -> function(random_state, **settings)
 _BASELINES = {
-    "BLM": lambda r, **kw: LogisticRegression(C=1e6, max_iter=5000),
-    "CLM": lambda r, **kw: CumulativeLogit(),
-    "KMLR": _kmlr,
-    "TREE": lambda r, **kw: PrunedTree(random_state=r),
-    "RF": lambda r, **kw: RandomForestClassifier(500, random_state=r),
-    "Platt": lambda r, **kw: CalibratedClassifierCV(
-        _tuned_svc(), method="sigmoid", cv=5, ensemble=False
-    ),
-    "isotonic": lambda r, **kw: CalibratedClassifierCV(
-        _tuned_svc(), method="isotonic", cv=5, ensemble=False
-    ),
-    "temperature": lambda r, **kw: TemperatureScaled(_tuned_svc()),
-    "SVM one-versus-one": lambda r, **kw: _grid(OneVsOneClassifier),
-    "SVM one-versus-rest": lambda r, **kw: _grid(OneVsRestClassifier),
+    "BLM": lambda seed: LogisticRegression(C=1e6, max_iter=5000),
+    "CLM": lambda seed: CumulativeLogit(),
+    "KMLR": lambda seed, **settings: _kmlr(**settings),
+    "TREE": lambda seed: PrunedTree(random_state=seed),
+    "RF": lambda seed: RandomForestClassifier(500, random_state=seed),
+    "Platt": lambda seed: _calibrated("sigmoid"),
+    "isotonic": lambda seed: _calibrated("isotonic"),
+    "temperature": lambda seed: TemperatureScaled(_svc()),
+    "SVM one-versus-one": lambda seed: _many(OneVsOneClassifier),
+    "SVM one-versus-rest": lambda seed: _many(OneVsRestClassifier),
 }
+PARAMETRIC = ("BLM", "CLM")  # those to which squares and products can be added
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #9d49d788
-def baseline(name, quadratic=False, random_state=0, **kw):  # a name of `baselines()`
-    "A classifier to compare with, scaled and tuned, not yet fitted."
+def baselines():
+    """Names that `baseline` knows."""
+    return list(_BASELINES)
+
+
+def baseline(
+    name,  # one of `baselines()`
+    quadratic=False,  # add squares and products to the parametric models
+    random_state=0,
+    **settings,  # of KMLR: gamma, the values to compare
+):
+    """A classifier to compare with, scaled and tuned, not yet fitted."""
     if name not in _BASELINES:
         raise ValueError(f"There is no baseline {name!r}; there are {', '.join(_BASELINES)}.")
-    steps = [StandardScaler()] + [PolynomialFeatures(2, include_bias=False), StandardScaler()] * (
-        quadratic and name in ("BLM", "CLM")
-    )
-    return make_pipeline(*steps, _BASELINES[name](random_state, **kw))
-
-
-def baselines():
-    "Names that `baseline` knows."
-    return list(_BASELINES)
+    steps = [StandardScaler()]
+    if quadratic and name in PARAMETRIC:
+        steps += [PolynomialFeatures(2, include_bias=False), StandardScaler()]
+    return make_pipeline(*steps, _BASELINES[name](random_state, **settings))
