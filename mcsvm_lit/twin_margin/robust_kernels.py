@@ -4,32 +4,43 @@
 
 # %% auto #0
 __all__ = [
+    "STABILISER",
+    "INNER_TOL",
+    "RANK",
     "longest",
     "kernel_radius",
+    "ball_problem",
+    "ball_plane",
     "solve_ball",
-    "ball_cvxpy",
     "kernel_range",
     "interval_cvxpy",
     "IntervalPlane",
+    "IntervalPoint",
+    "IntervalProblem",
+    "interval_problem",
     "solve_interval",
 ]
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #98116065
 from dataclasses import dataclass
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
 from mcsvm_lit.twin_margin.robust import (
+    Newton,
+    RobustProblem,
+    certify_point,
     conjugate,
-    projected_newton,
-    robust_dual_cvxpy,
     shrink,
-    solve_robust,
+    threshold,
+    uncertain,
 )
 
-from ..core.boxqp import boxqp_trusted, gap_terms, multiplier
+from ..core.boxqp import boxqp_trusted
 from ..core.certificates import Certificate
+from ..core.solving import Goal, solve
 from .problem import MarginPlane, class_mass
 
 
@@ -47,18 +58,17 @@ def longest(
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #e5bf9334
 def _known(k):
     "Refuse kernels for which nothing is known about images of balls."
-    if (
-        k.name in ("linear", "poly", "rbf")
-        and k.psd
-        and not (k.name != "linear" and isinstance(k.gamma, str))
-    ):
+    settled = k.name == "linear" or not isinstance(k.gamma, str)
+    if k.name in ("linear", "poly", "rbf") and k.psd and settled:
         return k
     raise ValueError(
-        f"Robust models need a linear, poly (whole degree, coef0 >= 0) or rbf kernel with a number for gamma, got {k}; `k.fit(X)` settles gamma."
+        "Robust models need a linear, poly (whole degree, coef0 >= 0) or rbf kernel with a number "
+        f"for gamma, got {k}; `k.fit(X)` settles gamma."
     )
 
 
 def _rows(ε, n):
+    "Radii for n rows."
     ε = np.asarray(ε, float)
     if ε.shape not in ((), (n,)) or not (np.isfinite(ε) & (ε >= 0)).all():
         raise ValueError(f"`ε` must be one radius or {n}, finite and not negative.")
@@ -66,27 +76,31 @@ def _rows(ε, n):
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #f380ed03
+def _polynomial_radius(k, X, ε, p):
+    "The right-hand side of (33.3), square root taken."
+    t = k.gamma * ε * np.linalg.norm(X, conjugate(p), axis=1)
+    s = k.gamma * longest(X.shape[1], ε, p) ** 2
+    A, D = k.coef0 + k.gamma * (X**2).sum(1), int(k.degree)
+    terms = (comb(D, j) * A ** (D - j) * ((2 * t + s) ** j - 2 * t**j) for j in range(1, D + 1))
+    return np.sqrt(sum(terms, np.zeros(len(X))))
+
+
 def kernel_radius(
     k,  # Kernel: linear, poly or rbf, its gamma settled
     X,  # points (n, d)
     ε,  # radius in the input space, or one per point
     p=2,  # norm of the balls
 ):  # -> R (n,)
-    "How far the images of a ball around each point are from the image of the point, (33.2) and (33.3)."
+    "How far images of a ball around each point are from its image, (33.2) and (33.3)."
     X = np.asarray(X, float)
     ε = _rows(ε, len(X))
-    e2 = longest(X.shape[1], ε, p) ** 2
+    e = longest(X.shape[1], ε, p)
     _known(k)
     if k.name == "linear":
-        return np.sqrt(e2)
+        return e
     if k.name == "rbf":
-        return np.sqrt(-2 * np.expm1(-k.gamma * e2))
-    t, s = k.gamma * ε * np.linalg.norm(X, conjugate(p), axis=1), k.gamma * e2
-    A, D = k.coef0 + k.gamma * (X**2).sum(1), int(k.degree)
-    return np.sqrt(
-        sum(comb(D, j) * A ** (D - j) * ((2 * t + s) ** j - 2 * t**j) for j in range(1, D + 1))
-        + 0 * t
-    )
+        return np.sqrt(-2 * np.expm1(-k.gamma * e**2))
+    return _polynomial_radius(k, X, ε, p)
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #cbb9cf37
@@ -97,38 +111,34 @@ def _factor(Q):
     return U[:, keep] * np.sqrt(s[keep]) if keep.any() else np.zeros((len(Q), 1))
 
 
-def solve_ball(
+def ball_problem(
     Q,  # Gram matrix of the class about the mean of the others, from `about_rest`
     r,  # ν/α
     R,  # radius of each image (m,)
     Rbar,  # mean radius of the others' images
-    tol=1e-9,
-    λ0=None,
-    max_iter=200,  # relative duality gap; where to start, when to stop
-):  # -> MarginPlane
-    "The robust kernel machine with a ball around every image, (33.4)."
+    c=None,  # weights of the members
+):  # -> RobustProblem
+    "The robust kernel model with a ball around every image, (33.4)."
     L = _factor(Q)
-    h = solve_robust(L, np.zeros(L.shape[1]), r, R, Rbar, 2, tol, λ0, max_iter)
+    return RobustProblem(uncertain(L, np.zeros(L.shape[1]), r, R, Rbar, 2, c))
+
+
+def ball_plane(problem, Q, solution):  # -> MarginPlane
+    "The plane of a solution of `ball_problem`."
+    h, r = problem.plane(solution), problem.data.r
     f = Q @ h.λ
     if h.collapsed:
-        return MarginPlane(float(r), h.λ, f, 0.0, 0.0, (0.0, 0.0), h.certificate)
-    length = np.sqrt(h.λ @ f)
-    c = np.linalg.norm(h.w) / length  # how much of v is left
-    return MarginPlane(
-        float(r),
-        h.λ,
-        f,
-        float(length),
-        -h.θ / c,
-        tuple(-t / c for t in h.θ_interval[::-1]),
-        h.certificate,
-    )
+        return MarginPlane(r, h.λ, f, 0.0, 0.0, (0.0, 0.0), h.certificate)
+    length = float(np.sqrt(h.λ @ f))
+    left = np.linalg.norm(h.w) / length  # how much of v is left
+    ends = tuple(-t / left for t in h.θ_interval[::-1])
+    return MarginPlane(r, h.λ, f, length, -h.θ / left, ends, h.certificate)
 
 
-def ball_cvxpy(Q, r, R, Rbar, **kw):  # -> λ
-    "The multipliers of (33.4) by a general solver."
-    L = _factor(Q)
-    return robust_dual_cvxpy(L, np.zeros(L.shape[1]), r, R, Rbar, 2, **kw)[0]
+def solve_ball(Q, r, R, Rbar, tol=1e-9):  # -> MarginPlane
+    "The plane of `ball_problem`, by Newton's method."
+    problem = ball_problem(Q, r, R, Rbar)
+    return ball_plane(problem, Q, solve(problem, Goal(tol), [Newton()]))
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #758e8b12
@@ -162,8 +172,8 @@ def kernel_range(
     k,  # Kernel: linear, poly or rbf
     X,  # points that move (n, d)
     Z,  # points that stay (l, d)
-    ε,
-    p=2,  # radius, or one per row of X, and norm
+    ε,  # radius, or one per row of X
+    p=2,  # norm of the balls
 ):  # -> lo, hi (n, l)
     "Between which values k(x + δ, z) stays, (33.5)."
     X, Z = np.asarray(X, float), np.asarray(Z, float)
@@ -171,9 +181,8 @@ def kernel_range(
     _known(k)
     if k.name == "rbf":
         near, far = zip(*(_distance_range(x - Z, e, p) for x, e in zip(X, ε)))
-        return np.exp(-k.gamma * np.square(far)) + k.shift, np.exp(
-            -k.gamma * np.square(near)
-        ) + k.shift
+        lo, hi = (np.exp(-k.gamma * np.square(distance)) for distance in (far, near))
+        return lo + k.shift, hi + k.shift
     reach = np.multiply.outer(ε, np.linalg.norm(Z, conjugate(p), axis=1))
     lo, hi = X @ Z.T - reach, X @ Z.T + reach
     if k.name == "poly":
@@ -183,56 +192,61 @@ def kernel_range(
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #b5060f25
 def interval_cvxpy(
-    k,
-    X,
-    own,  # Kernel, points (n, d), which of them are the class
+    k,  # Kernel
+    X,  # points (n, d)
+    own,  # which of them are the class (n,), booleans
     r,
     ε,
     p=2,
-    solver="ECOS",
     **kw,
 ):  # -> (b, θ, objective)
-    "The robust kernel machine whose kernel values move in intervals, (33.6)."
+    "The robust kernel model whose kernel values move in intervals, (33.6); ECOS by default."
     import cvxpy as cp
 
     n, m = len(X), int(own.sum())
     lo, hi = kernel_range(k, X, X, ε, p)
     s, U = np.linalg.eigh(k(X))
-    up, down, θ, ξ = (
-        cp.Variable(n, nonneg=True),
-        cp.Variable(n, nonneg=True),
-        cp.Variable(),
-        cp.Variable(m, nonneg=True),
-    )
+    up, down = cp.Variable(n, nonneg=True), cp.Variable(n, nonneg=True)
+    θ, ξ = cp.Variable(), cp.Variable(m, nonneg=True)
     w = (U * np.sqrt(np.maximum(s, 0))).T @ (up - down)
-    problem = cp.Problem(
-        cp.Minimize(
-            cp.sum_squares(w) / 2
-            + hi[~own].mean(0) @ up
-            - lo[~own].mean(0) @ down
-            + θ
-            + cp.sum(ξ) / (r * m)
-        ),
-        [lo[own] @ up - hi[own] @ down + θ >= -ξ],
-    )
-    problem.solve(solver=solver, **kw)
+    others = hi[~own].mean(0) @ up - lo[~own].mean(0) @ down + θ
+    objective = cp.Minimize(cp.sum_squares(w) / 2 + others + cp.sum(ξ) / (r * m))
+    problem = cp.Problem(objective, [lo[own] @ up - hi[own] @ down + θ >= -ξ])
+    problem.solve(**dict(solver="ECOS") | kw)
     return up.value - down.value, θ.value, problem.value
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #147a75d0
 @dataclass(frozen=True)
 class IntervalPlane:
-    "The machine Σ b_l k(x, x_l) + θ of a class, robust by intervals."
+    """The model Σ b_l k(x, x_l) + θ of a class, robust by intervals.
 
-    b: np.ndarray  # coefficients of the training points (n,)
-    θ: float  # middle of
-    θ_interval: tuple  # all thresholds that are as good
-    norm: float  # ‖w‖ = √(b·Kb), 0 if the model has collapsed
-    λ: np.ndarray  # multipliers (m,)
+    Attributes
+    ----------
+    b : ndarray of shape (n,)
+        Coefficients of the training points.
+    θ : float
+        Threshold, the middle of `θ_interval`.
+    θ_interval : tuple of two floats
+        The smallest and the largest threshold that are as good.
+    norm : float
+        ‖w‖ = √(b·Kb), 0 if the model has collapsed.
+    λ : ndarray of shape (m,)
+        Multipliers of the members.
+    certificate : Certificate
+        Primal and dual value, gap and residuals of (33.6).
+    """
+
+    b: np.ndarray
+    θ: float
+    θ_interval: tuple
+    norm: float
+    λ: np.ndarray
     certificate: Certificate
 
     @property
     def collapsed(self):
+        "Is w = 0?"
         return self.norm == 0
 
     def distance(self, Kx):  # kernel of new points with the training points (t, n) -> (t,)
@@ -241,106 +255,126 @@ class IntervalPlane:
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #3a2b7f90
-class _Intervals:
-    "Problem (33.7), with what `projected_newton` needs."
+STABILISER = 1e-11  # of the mean diagonal of K, added to it: copies make K singular
+INNER_TOL = 1e-14  # relative gap of the inner program, which is part of the certificate
+RANK = 1e-13  # eigenvalues of K_SS below this share of the largest count as zero
 
-    def __init__(self, K, lo, hi, own, r):
-        M, h = (lo + hi) / 2, (hi - lo) / 2
-        m, n = int(own.sum()), len(K)
-        η = 1e-11 * np.trace(K) / n
-        K = K + η * np.eye(n)
-        self.K, self.M, self.h, self.Mbar, self.hbar = (
-            K,
-            M[own],
-            h[own],
-            M[~own].mean(0),
-            h[~own].mean(0),
-        )
-        self.KK, self.u, self.e, self.start = (
-            np.block([[K, η * np.eye(n) - K], [η * np.eye(n) - K, K]]),
-            1 / class_mass(r, m),
-            np.ones(m),
-            np.zeros(2 * n),
-        )
-        self.unit = (
-            K.diagonal()[own].mean()
-            - 2 * K[np.ix_(own, ~own)].mean()
-            + K[np.ix_(~own, ~own)].mean()
-        ) / 2
 
-    def at(self, λ):
-        self.λ = λ
-        a, κ = self.M.T @ λ - self.Mbar, self.h.T @ λ + self.hbar
+class IntervalPoint(NamedTuple):
+    "A `HullPoint` of (33.7)."
+
+    λ: np.ndarray
+    b: np.ndarray  # coefficients of the training points (n,)
+    x: np.ndarray  # b⁺ and b⁻, from which the next inner program starts (2n,)
+    F: float
+    g: np.ndarray
+    slack: float  # the gap of the inner program
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalProblem:
+    """Problem (33.7), for `Newton` and for `solve`.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of all points.
+    M, Δ : ndarray of shape (m, n)
+        Midpoints and half-widths of the kernel values of the class.
+    Mbar, Δbar : ndarray of shape (n,)
+        Their means over the others.
+    u : ndarray of shape (m,)
+        The caps of the multipliers.
+    unit : float
+        ½‖v‖² for the mean of the class, against which rounding is measured.
+    """
+
+    K: np.ndarray
+    M: np.ndarray
+    Δ: np.ndarray
+    Mbar: np.ndarray
+    Δbar: np.ndarray
+    u: np.ndarray
+    unit: float
+
+    def __post_init__(self):
+        stable = STABILISER * np.trace(self.K) / len(self.K) * np.eye(len(self.K))
+        K = self.K + stable
+        object.__setattr__(self, "K", K)
+        object.__setattr__(self, "both", np.block([[K, stable - K], [stable - K, K]]))
+
+    def point(self, λ, before=None):  # -> IntervalPoint
+        "The inner program at λ, started from that of the point `before`."
+        a, κ = self.M.T @ λ - self.Mbar, self.Δ.T @ λ + self.Δbar
         n = len(a)
-        s = boxqp_trusted(
-            (
-                self.KK,
-                np.r_[κ - a, κ + a],
-                0 * self.start,
-                0 * self.start + np.inf,
-                0 * self.start,
-                0.0,
-            ),
-            self.start.copy(),
-            1e-14,
-        )
-        self.start = s.x
-        self.b = s.x[:n] - s.x[n:]
-        self.inner = s.certificate.gap
-        self.F = max(-s.certificate.dual, 0.0)
-        self.g = self.M @ self.b - self.h @ np.abs(self.b)
-        return self
+        zero = np.zeros(2 * n)
+        data = self.both, np.r_[κ - a, κ + a], zero, zero + np.inf, zero, 0.0
+        x = zero.copy() if before is None else before.x.copy()
+        s = boxqp_trusted(data, x, INNER_TOL)
+        b = s.x[:n] - s.x[n:]
+        F = max(-s.certificate.dual, 0.0)
+        g = self.M @ b - self.Δ @ np.abs(b)
+        return IntervalPoint(λ, b, s.x, F, g, s.certificate.gap)
 
-    def model(self):
-        S = np.flatnonzero(self.b)
-        C = self.M[:, S] - np.sign(self.b[S]) * self.h[:, S]
-        s, U = np.linalg.eigh(self.K[np.ix_(S, S)]) if len(S) else (np.zeros(0), np.zeros((0, 0)))
-        C = C @ U[:, s > 1e-13 * s.max(initial=0)] / np.sqrt(s[s > 1e-13 * s.max(initial=0)])
+    def model(self, point):  # -> (m, m)
+        "C K_SS⁻¹ C', the second derivative while support and signs stay."
+        S = np.flatnonzero(point.b)
+        C = self.M[:, S] - np.sign(point.b[S]) * self.Δ[:, S]
+        if not len(S):
+            return np.zeros((len(C), len(C)))
+        s, U = np.linalg.eigh(self.K[np.ix_(S, S)])
+        kept = s > RANK * s.max()
+        C = C @ U[:, kept] / np.sqrt(s[kept])
         return C @ C.T
 
-    def prove(self):
-        self.θ, self.interval = multiplier(self.g, self.λ, 0.0, self.u, self.e)
-        self.gap = self.inner + gap_terms(self.λ, 0.0, self.u, self.g + self.θ, self.e).sum()
-        return self.gap
+    def start(self, before=None):  # -> IntervalPoint
+        "Equal multipliers, or those of an earlier fit."
+        m = len(self.u)
+        return self.point(np.full(m, 1 / m) if before is None else np.asarray(before, float))
 
-    def plane(self, n_iter, tol):
-        c = Certificate(
-            min(float(self.gap - self.F), 0.0),
-            -float(self.F),
-            0.0,
-            float(max(abs(self.λ.sum() - 1), -self.λ.min())),
-            0.0,
-            float(self.gap),
-            n_iter,
-            tol,
-            float(self.unit),
-        )
-        if self.gap >= self.F:
-            return IntervalPlane(0 * self.b, 0.0, (0.0, 0.0), 0.0, self.λ, c)
-        return IntervalPlane(
-            self.b,
-            self.θ,
-            self.interval,
-            float(np.sqrt(max(self.b @ self.K @ self.b, 0))),
-            self.λ,
-            c,
-        )
+    def refresh(self, point):
+        "A point is always computed from λ, so there is no drift."
+        return point, 0.0
+
+    def certify(self, point, n_iter=0, tol=1e-9, drift=0.0):
+        "The certificate of (33.6): the gap of the inner program plus (32.12)."
+        return certify_point(self, point, n_iter, tol)
+
+    def plane(self, solution):  # -> IntervalPlane
+        "The model of a solution; w = 0 where that is as good."
+        point, certificate = solution.state, solution.certificate
+        if certificate.gap >= point.F:
+            nothing = np.zeros_like(point.b)
+            return IntervalPlane(nothing, 0.0, (0.0, 0.0), 0.0, point.λ, certificate)
+        θ, ends = threshold(self, point)
+        norm = float(np.sqrt(max(point.b @ self.K @ point.b, 0)))
+        return IntervalPlane(point.b, θ, ends, norm, point.λ, certificate)
+
+
+# %% ../../nbs/twin_margin/33_robust_kernels.ipynb #76fbcae2
+def interval_problem(k, X, own, r, ε, p=2):  # -> IntervalProblem
+    "Problem (33.7) of the class whose members are marked in `own`."
+    own = np.asarray(own, bool)
+    if not own.any() or own.all():
+        raise ValueError("A class and the rest must both have examples.")
+    lo, hi = kernel_range(k, X, X, ε, p)
+    K, M, Δ = k(X), (lo + hi) / 2, (hi - lo) / 2
+    cross, others = K[np.ix_(own, ~own)].mean(), K[np.ix_(~own, ~own)].mean()
+    unit = (K.diagonal()[own].mean() - 2 * cross + others) / 2
+    u = np.full(int(own.sum()), 1 / class_mass(r, int(own.sum())))
+    return IntervalProblem(K, M[own], Δ[own], M[~own].mean(0), Δ[~own].mean(0), u, unit)
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #e90723ca
 def solve_interval(
-    k,
-    X,
-    own,  # Kernel, training points (n, d), which of them are the class
-    r,
-    ε,
-    p=2,  # ν/α; radius, or one per point; norm
+    k,  # Kernel
+    X,  # training points (n, d)
+    own,  # which of them are the class (n,), booleans
+    r,  # ν/α
+    ε,  # radius, or one per point
+    p=2,  # norm of the balls
     tol=1e-9,
-    max_iter=100,
 ):  # -> IntervalPlane
-    "The robust kernel machine whose kernel values move in intervals, (33.6), with a certificate."
-    own = np.asarray(own, bool)
-    if not own.any() or own.all():
-        raise ValueError("A class and the rest must both have examples.")
-    D = _Intervals(k(X), *kernel_range(k, X, X, ε, p), own, r)
-    return projected_newton(D, D.e / len(D.e), tol, max_iter)
+    "The robust kernel model whose kernel values move in intervals, (33.6), with a certificate."
+    problem = interval_problem(k, X, own, r, ε, p)
+    return problem.plane(solve(problem, Goal(tol), [Newton()]))
