@@ -4,62 +4,90 @@
 
 # %% auto #0
 __all__ = [
-    "TIGHT",
+    "ON_THE_PLANE",
+    "STRATEGIES",
+    "BLOCK",
     "rule_scores",
+    "Side",
+    "side_of",
     "weighted_pieces",
-    "weighted_margin",
-    "judged",
-    "by_cvxpy",
+    "Plane",
+    "plane_from_margin",
+    "OneVersusRest",
     "TwinMarginSVC",
+    "ClassPath",
+    "class_path",
     "fold_paths",
     "hits",
+    "candidate_kernels",
+    "grid_edges",
+    "Curve",
+    "accuracy_curve",
+    "result_row",
     "TwinMarginSVCCV",
 ]
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #2e0ca602
 import numbers
 import warnings
-from collections import namedtuple
-from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
-from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import (
     KernelClassifier,
+    Training,
+    folds_of,
+    gather,
     kernel_scores,
     progress,
+    scale_gamma,
     warn_unconverged,
-    widest_run,
 )
 from mcsvm_lit.twin_margin.problem import (
     COLLAPSED,
-    MarginPlane,
+    General,
+    MarginProblem,
+    Pairs,
     about_rest,
     bias,
+    class_mass,
     cross_about_rest,
-    lowest,
-    plane_by_box,
-    plane_norm,
-    solve_margin,
     solve_margin_points,
-    tpm_dual_cvxpy,
+)
+from mcsvm_lit.twin_margin.robust import (
+    Newton,
+    RobustProblem,
+    check_radii,
+    conjugate,
+    uncertain,
 )
 
-from ..core.boxqp import checked_matrix, multiplier, project_box
+from ..core.boxqp import checked_matrix
 from ..core.certificates import Certificate
 from ..core.kernels import Kernel, check_psd
-from .path_in_nu import merged, nu_path
-from .robust import check_radii, conjugate, robust_dual_cvxpy, solve_robust
-from .robust_kernels import ball_cvxpy, kernel_radius, solve_ball
-
+from ..core.paths import widest_run
+from ..core.solving import Goal, solve
+from .path_in_nu import NuPath, merged, nu_path, nu_path_points
+from .robust_kernels import ball_plane, ball_problem, kernel_radius
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #b27ae676
+ON_THE_PLANE = 1e-6  # share of the largest distance: a point this close behind is in front
+
+
+def _abstaining(S, dead, share):
+    "Scores that are finite: classes without a plane come last, by their share in the data."
+    low = np.where(dead, np.inf, S).min(-1, keepdims=True)
+    nobody = np.isinf(low)
+    return np.where(dead, np.where(nobody, 0.0, low) - 1 + np.where(nobody, share, 0.0), S)
+
+
 def rule_scores(
     D,  # signed distances, classes along the last axis; NaN where a plane has collapsed
     decision,  # "distance", "signed" or "vote"
@@ -68,259 +96,242 @@ def rule_scores(
     "The scores (34.2): their largest is the decision."
     S = D if decision == "signed" else -np.abs(D)
     if decision == "vote":
-        S = (-1e-6 * np.fmax.reduce(np.abs(D), -1, keepdims=True) < D) + S / (
-            1 - S
-        )  # on the plane is in front
+        behind = -ON_THE_PLANE * np.fmax.reduce(np.abs(D), -1, keepdims=True)
+        S = (behind < D) + S / (1 - S)
     dead = np.isnan(D)
-    if not dead.any():
-        return S
-    low = np.where(dead, np.inf, S).min(-1, keepdims=True)
-    return np.where(
-        dead, np.where(np.isinf(low), 0.0, low) - 1 + np.where(np.isinf(low), share, 0.0), S
-    )
+    return _abstaining(S, dead, share) if dead.any() else S
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #9cd82bee
-def weighted_pieces(
-    G,  # kernel matrix of all examples (n, n)
-    own,  # which of them are the class (n,), booleans
-    c,  # weights (n,)
-):  # -> (kernel matrix of the class, g, gg, ω)
-    "What a class needs to know of the others, (30.7), by the weighted mean of (34.3); ω is how it is made of the examples."
-    ω = np.where(own, 0.0, c)
-    ω /= ω.sum()
-    s = G @ ω
-    return G[np.ix_(own, own)], s[own], float(ω @ s), ω
+class Side(NamedTuple):
+    "One class against the rest, among the training examples."
+
+    own: np.ndarray  # which examples are in the class (n,), booleans
+    c: np.ndarray  # their weights (m,)
+    ω: np.ndarray  # how the mean of the others is made of the examples (n,)
+
+    def caps(self, r):  # -> (m,)
+        "The caps (34.3) at the ratio r."
+        return self.c / class_mass(r, self.c.sum())
+
+    def coefficients(self, μ):  # (m,) -> (n,)
+        "Coefficients of all examples in w: the members' multipliers, minus the mean of the others."
+        a = -self.ω
+        a[self.own] += μ
+        return a
 
 
-# %% ../../nbs/twin_margin/34_classifier.ipynb #4f85e402
-def weighted_margin(
-    Q,  # Gram matrix about the mean of the others (m, m)
-    r,  # ν/α
-    c,  # positive weights of the members (m,)
-    tol=1e-9,
-    max_iter=None,
-):  # -> MarginPlane
-    "The plane of a class whose members have weights, (34.3)."
-    if np.ptp(c) <= 1e-12 * c.max():
-        return solve_margin(Q, r, tol, max_iter=max_iter)
-    return plane_by_box(checked_matrix(Q, len(c)), r, c / (r * c.sum()), tol, max_iter)
+def side_of(own, weights):  # booleans (n,), weights (n,) -> Side
+    ω = np.where(own, 0.0, weights)
+    return Side(own, weights[own], ω / ω.sum())
+
+
+def weighted_pieces(G, side):  # kernel matrix (n, n), Side -> (kernel matrix of the class, g, gg)
+    "What a class needs to know of the others, (30.7), by the weighted mean of (34.3)."
+    s = G @ side.ω
+    return G[np.ix_(side.own, side.own)], s[side.own], float(side.ω @ s)
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #ba005e45
-_Plane = namedtuple(
-    "_Plane", "a w θ ends norm certificate"
-)  # coefficients (n,), weights (d,) or None, θ/ν, its interval, ‖w‖/ν
+class Plane(NamedTuple):
+    "The plane of one class, in units of ν."
+
+    a: np.ndarray  # coefficients of the training examples (n,)
+    w: np.ndarray | None  # weights of the features (d,), for the linear kernel
+    θ: float  # threshold
+    ends: tuple  # the smallest and the largest that are optimal
+    norm: float  # ‖w‖, 0 where the plane has collapsed
+    certificate: Certificate | None
 
 
-def _given(a, own, ω):
-    a_ = -ω
-    a_[own] += a
-    return a_  # members' weights, minus the mean of the others
-
-
-def _from_margin(p, own, ω, g, gg):  # MarginPlane -> _Plane
+def plane_from_margin(p, side, g, gg):  # MarginPlane -> Plane
+    "The plane of a `MarginPlane` about the mean of the others."
     θ, ends = bias(p, g, gg)
     c = p.certificate
-    if not p.norm:
-        c = replace(
-            c, primal=min(c.primal, 0.0), dual=min(c.dual, 0.0)
-        )  # it stands for w = θ = ξ = 0, and no value is above that
-    return _Plane(_given(p.μ, own, ω), None, θ, ends, p.norm, c)
-
-
-# %% ../../nbs/twin_margin/34_classifier.ipynb #001b7ff6
-TIGHT = dict(abstol=1e-9, reltol=1e-9, feastol=1e-9)  # for ECOS
-
-
-def _snapped(μ, u):  # multipliers of an interior-point solver, cap
-    "Inside its bounds by its tolerance is where such a solver leaves everything: what is at a bound but for that is put there."
-    return np.where(μ < 1e-7 * u, 0.0, np.where(μ > (1 - 1e-7) * u, u, μ))
-
-
-# %% ../../nbs/twin_margin/34_classifier.ipynb #b6a50b1b
-def judged(
-    Q, r, μ, tol=1e-9
-):  # Gram matrix about the mean of the others, ratio, multipliers from anywhere -> MarginPlane
-    "The plane of given multipliers with the certificate they deserve."
-    m = len(Q)
-    u, e = 1 / (r * m), np.ones(m)
-    μ = project_box(_snapped(μ, u), 0.0, u, e, 1.0)
-    f = Q @ μ
-    ν, (lo, hi) = multiplier(f, μ, 0.0, u, e)
-    D = -float(f @ μ) / 2
-    cert = Certificate(
-        D + max(float(f @ (μ - lowest(f, u))), 0.0), D, tol=tol, unit=float(Q.diagonal() @ μ**2 / 2)
-    )
-    return MarginPlane(float(r), μ, f, plane_norm(μ, f, Q.diagonal()), -ν, (-hi, -lo), cert)
-
-
-def by_cvxpy(Q, r, tol=1e-9):  # -> MarginPlane
-    "The plane by CVXPY and ECOS."
-    return judged(Q, r, tpm_dual_cvxpy(Q, np.zeros(len(Q)), 0.0, 1.0, 1 / r, **TIGHT)[0], tol)
-
-
-# %% ../../nbs/twin_margin/34_classifier.ipynb #95388e6a
-def _refuse(m, c):  # machine, weights of a class
-    "Weights within a class are for the compiled solver of the deterministic model."
-    if np.ptp(c) <= 1e-12 * c.max():
-        return
-    if m.solver == "cvxpy":
-        raise ValueError('solver="cvxpy" knows no sample_weight: use "auto".')
-    if np.any(m.epsilon):
-        raise ValueError(
-            "sample_weight and epsilon > 0 do not go together: repeat the examples instead of weighting them."
-        )
-
-
-# %% ../../nbs/twin_margin/34_classifier.ipynb #98fc0d37
-def _linear(m, A, own, c):  # machine, rows, members, weights -> _Plane
-    ω = np.where(own, 0.0, c) / c[~own].sum()
-    z, P, mine = ω @ A, A[own], c[own]
-    p = solve_margin_points(
-        P - z, m.nu, m.tol, mine if np.ptp(mine) > 1e-12 * mine.max() else None, m.max_iter
-    )
-    return _from_margin(p, own, ω, P @ z, z @ z)._replace(w=p.μ @ P - z)
-
-
-# %% ../../nbs/twin_margin/34_classifier.ipynb #e265bc2e
-def _robust_linear(m, A, own, c, ε):  # machine, rows, members, weights, radii -> _Plane
-    ω = np.where(own, 0.0, c) / c[~own].sum()
-    data = A[own], ω @ A, m.nu, ε[own], float(ω @ ε), m.p
-    λ = (
-        _snapped(robust_dual_cvxpy(*data, **TIGHT)[0], 1 / (m.nu * own.sum()))
-        if m.solver == "cvxpy"
-        else None
-    )
-    h = solve_robust(
-        *data, tol=m.tol, λ0=λ, max_iter=0 if m.solver == "cvxpy" else m.max_iter or 200
-    )
-    return _Plane(
-        _given(h.λ, own, ω), h.w, h.θ, h.θ_interval, float(np.linalg.norm(h.w)), h.certificate
-    )
-
-
-# %% ../../nbs/twin_margin/34_classifier.ipynb #9e6515a6
-def _with_kernel(
-    m, G, own, c, R
-):  # machine, kernel matrix, members, weights, radii of images or None -> _Plane
-    Gc, g, gg, ω = weighted_pieces(G, own, c)
-    Q = about_rest(Gc, g, gg)
-    if R is not None:
-        data = Q, m.nu, R[own], float(ω @ R)
-        λ = (
-            _snapped(ball_cvxpy(*data, **TIGHT), 1 / (m.nu * len(Q)))
-            if m.solver == "cvxpy"
-            else None
-        )
-        p = solve_ball(*data, m.tol, λ, 0 if m.solver == "cvxpy" else m.max_iter or 200)
-    elif m.solver == "cvxpy":
-        p = by_cvxpy(Q, m.nu, m.tol)
-    else:
-        p = weighted_margin(Q, m.nu, c[own], m.tol, m.max_iter)
-    return _from_margin(p, own, ω, g, gg)
+    if p.collapsed:  # it stands for w = θ = ξ = 0, and no value is above that
+        c = replace(c, primal=min(c.primal, 0.0), dual=min(c.dual, 0.0))
+    return Plane(side.coefficients(p.μ), None, θ, ends, p.norm, c)
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #fed389c2
-def _planes(
-    m, X, y, c
-):  # machine with its kernel_, data, class indices, weights -> list of _Plane, mean of the rows
-    linear, centre = m.kernel == "linear", 0.0
-    if linear and not sparse.issparse(X):
-        centre = X.mean(0)
-        X = X - centre
-    robust = np.any(m.epsilon)
-    ε = check_radii(m.epsilon, X.shape[0], "epsilon") if robust else None
-    conjugate(m.p)
-    if robust and sparse.issparse(X):
-        X = X.toarray()
-    use = c > 0
-    X, y, c = (X[use][:, use] if m.kernel == "precomputed" else X[use]), y[use], c[use]
-    if robust:
-        ε = ε[use]
-    rows = (
-        linear and not sparse.issparse(X) and (robust or m.solver != "cvxpy")
-    )  # no kernel matrix is needed
-    G = None if rows else X if m.kernel == "precomputed" else m.kernel_(X)
-    if not m.kernel_.psd:
-        check_psd(G)
-    R = kernel_radius(m.kernel_, X, ε, m.p) if robust and not linear else None
-
-    def plane(own):
-        if not own.any():
-            return None
-        _refuse(m, c[own])
-        p = (
-            _with_kernel(m, G, own, c, R)
-            if not rows
-            else _robust_linear(m, X, own, c, ε)
-            if robust
-            else _linear(m, X, own, c)
-        )
-        if linear and p.w is None:
-            p = p._replace(w=np.asarray(p.a @ X))
-        a = np.zeros(len(use))
-        a[use] = p.a
-        return p._replace(a=a)
-
-    return [plane(y == k) for k in range(len(m.classes_))], centre
+STRATEGIES = {"auto": (Pairs(), Newton()), "smo": (Pairs(), Newton()), "cvxpy": (General(),)}
 
 
-# %% ../../nbs/twin_margin/34_classifier.ipynb #c01d1533
-def _keep(
-    m, X, planes, centre, share
-):  # machine, training data, planes (None for a class without weight), centre of the rows, share of each class
-    "Set the fitted attributes."
-    n = X.shape[0]
-    alive = [k for k, p in enumerate(planes) if p]
-    dead = _Plane(np.zeros(n), np.zeros(X.shape[1]), 0.0, (0.0, 0.0), 0.0, None)
-    ps = [p or dead for p in planes]
-    m.dual_coef_, m.intercept_, m.norm_ = (
-        np.stack([p.a for p in ps], 1),
-        np.array([p.θ for p in ps]),
-        np.array([p.norm for p in ps]),
-    )
-    m.margin_interval_, m.support_ = (
-        np.array([p.ends for p in ps]),
-        np.flatnonzero((m.dual_coef_ > 0).any(1)),
-    )
-    m._share = share
-    if m.kernel == "linear":
-        m.coef_ = np.stack([p.w for p in ps])
-        shift = m.coef_ @ np.broadcast_to(centre, X.shape[1:])
-        m.intercept_ = m.intercept_ - shift
-        m.margin_interval_ = m.margin_interval_ - shift[:, None]
-    m._fit_X = None if m.kernel in ("linear", "precomputed") else X
-    certs = [planes[k].certificate for k in alive]
-    m.n_iter_ = int(sum(s.n_iter for s in certs))
-    m.certificates_, worst = (
-        {m.classes_[k]: s for k, s in zip(alive, certs)},
-        max(certs, key=lambda s: (not s.converged, s.relative_gap)),
-    )
-    m.certificate_ = replace(worst, n_iter=m.n_iter_)
-    for k in alive:
-        if not planes[k].norm:
-            warnings.warn(COLLAPSED.format(label=m.classes_.tolist()[k], r=m.nu_), stacklevel=4)
-    return m
+@dataclass(frozen=True, eq=False)
+class OneVersusRest:
+    """What the planes of all classes of a fit share.
+
+    Parameters
+    ----------
+    training : Training
+        The distinct examples, with weights and kernel.
+    r : float
+        ν/α.
+    goal : Goal
+        The relative duality gap to reach, and the most steps to take, for every class.
+    solver : {"auto", "smo", "cvxpy"}
+        Which strategies to use.
+    radii : ndarray of shape (n,), optional
+        How far each example may move; by default not at all.
+    p : float
+        Norm in which it moves.
+    """
+
+    training: Training
+    r: float
+    goal: Goal = Goal(1e-9)
+    solver: str = "auto"
+    radii: np.ndarray | None = None
+    p: float = 2
+
+    @property
+    def linear(self):
+        return self.training.kernel.name == "linear"
+
+    @cached_property
+    def centre(self):
+        "The mean of dense rows for the linear kernel, else 0."
+        t = self.training
+        dense = self.linear and not sparse.issparse(t.X)
+        return t.weights @ t.X / t.weights.sum() if dense else 0.0
+
+    @cached_property
+    def rows(self):
+        "The rows that the linear kernel works on."
+        X = self.training.X
+        if sparse.issparse(X):
+            return X if self.radii is None else X.toarray()
+        return X - self.centre
+
+    @cached_property
+    def G(self):
+        "The kernel matrix."
+        k = self.training.kernel
+        X = self.rows if self.linear else self.training.X
+        G = X if k.name == "precomputed" else k(X)
+        if not k.psd:
+            check_psd(G)
+        return G
+
+    @cached_property
+    def image_radii(self):
+        return kernel_radius(self.training.kernel, self.training.X, self.radii, self.p)
+
+    def planes(self):  # -> one `Plane` for each class, None for a class without weight
+        present = [self.training.y == k for k in range(self.training.n_classes)]
+        return [self.plane(own) if own.any() else None for own in present]
+
+    def plane(self, own):
+        "The plane of the class whose members are marked."
+        side = side_of(own, self.training.weights)
+        if not self.linear:
+            return self._with_kernel(side)
+        if self.radii is not None:
+            return self._robust(side)
+        if sparse.issparse(self.rows) or self.solver == "cvxpy":
+            p = self._with_kernel(side)
+            return p._replace(w=np.asarray(p.a @ self.rows))
+        return self._from_rows(side)
+
+    def _solved(self, problem):
+        return solve(problem, self.goal, STRATEGIES[self.solver])
+
+    def _from_rows(self, side):
+        A, z = self.rows[side.own], side.ω @ self.rows
+        c = side.c if np.ptp(side.c) > 1e-12 * side.c.max() else None
+        p = solve_margin_points(A - z, self.r, self.goal.tol, c, self.goal.max_steps)
+        return plane_from_margin(p, side, A @ z, z @ z)._replace(w=p.μ @ A - z)
+
+    def _robust(self, side):
+        P, z, ε = self.rows[side.own], side.ω @ self.rows, self.radii
+        data = uncertain(P, z, self.r, ε[side.own], float(side.ω @ ε), self.p, side.c)
+        problem = RobustProblem(data)
+        h = problem.plane(self._solved(problem))
+        norm = float(np.linalg.norm(h.w))
+        return Plane(side.coefficients(h.λ), h.w, h.θ, h.θ_interval, norm, h.certificate)
+
+    def _with_kernel(self, side):
+        Gc, g, gg = weighted_pieces(self.G, side)
+        Q = about_rest(Gc, g, gg)
+        if self.radii is None:
+            problem = MarginProblem(checked_matrix(Q, len(Q)), self.r, side.caps(self.r))
+            return plane_from_margin(problem.plane(self._solved(problem)), side, g, gg)
+        R = self.image_radii
+        problem = ball_problem(Q, self.r, R[side.own], float(side.ω @ R), side.c)
+        return plane_from_margin(ball_plane(problem, Q, self._solved(problem)), side, g, gg)
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #e360652c
 class _Planes(KernelClassifier):
-    "What both classifiers share: from fitted planes to answers."
+    "What both classifiers share: from fitted planes to attributes and answers."
 
     class_weight = None  # (34.3): there is nothing that it could do
 
+    def _keep(self, planes, training, centre):
+        "Set the fitted attributes."
+        n, d = len(training), training.X.shape[1]
+        nothing = Plane(np.zeros(n), np.zeros(d), 0.0, (0.0, 0.0), 0.0, None)
+        every = [p or nothing for p in planes]
+        self._training_rows = training.first
+        self._coefficients = np.stack([p.a for p in every], 1)
+        self._fit_X = None if self.kernel in ("linear", "precomputed") else training.X
+        self._share = np.bincount(training.y, training.weights, training.n_classes)
+        self._share /= self._share.sum()
+        self.dual_coef_ = np.zeros((len(training.rows), len(every)))
+        self.dual_coef_[training.first] = self._coefficients
+        self.support_ = training.first[(self._coefficients > 0).any(1)]
+        self.norm_ = np.array([p.norm for p in every])
+        self._place(every, centre)
+        self._certify(planes)
+        return self
+
+    def _place(self, planes, centre):
+        "Thresholds, and weights of the features for the linear kernel, about the origin."
+        self.intercept_ = np.array([p.θ for p in planes])
+        self.margin_interval_ = np.array([p.ends for p in planes])
+        if self.kernel != "linear":
+            vars(self).pop("coef_", None)  # of an earlier fit with the linear kernel
+            return
+        self.coef_ = np.stack([p.w for p in planes])
+        shift = self.coef_ @ np.broadcast_to(centre, self.coef_.shape[1:])
+        self.intercept_ -= shift
+        self.margin_interval_ -= shift[:, None]
+
+    def _certify(self, planes):
+        "Certificates of all classes and of the worst; a warning for each collapsed plane."
+        alive = {k: p for k, p in enumerate(planes) if p}
+        self.certificates_ = {self.classes_[k]: p.certificate for k, p in alive.items()}
+        every = self.certificates_.values()
+        worst = max(every, key=lambda c: (not c.converged, c.relative_gap))
+        self.n_iter_ = int(sum(c.n_iter for c in every))
+        self.certificate_ = replace(worst, n_iter=self.n_iter_)
+        for k, p in alive.items():
+            if not p.norm:
+                label = self.classes_.tolist()[k]
+                warnings.warn(COLLAPSED.format(label=label, r=self.nu_), stacklevel=5)
+
     def distances(self, X):  # -> (n, K)
-        "Signed distances from the planes, positive on the side of the class, NaN where a plane has collapsed."
+        """Signed distances from the planes, positive on the side of the class.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Points; for a precomputed kernel, their kernel values with the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            The distances, NaN where a plane has collapsed.
+        """
         return self._distances(self._check(X))
 
     def _distances(self, X):
         if self.kernel == "linear":
             F = np.asarray(X @ self.coef_.T)
         elif self.kernel == "precomputed":
-            F = X @ self.dual_coef_
+            F = X[:, self._training_rows] @ self._coefficients
         else:
-            F = kernel_scores(self.kernel_, X, self._fit_X, self.dual_coef_)
+            F = kernel_scores(self.kernel_, X, self._fit_X, self._coefficients)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.norm_ > 0, (F + self.intercept_) / self.norm_, np.nan)
 
@@ -331,49 +342,71 @@ class _Planes(KernelClassifier):
 # %% ../../nbs/twin_margin/34_classifier.ipynb #a0e41797
 _KERNEL = {k: v for k, v in KernelClassifier._parameter_constraints.items() if k != "class_weight"}
 _RATIO = Interval(numbers.Real, 0.0, 1.0, closed="neither")
-_SVC = {
-    **_KERNEL,
-    "nu": [_RATIO],
-    "epsilon": [Interval(numbers.Real, 0.0, None, closed="left"), "array-like"],
-    "p": [Interval(numbers.Real, 1.0, None, closed="both")],
-    "decision": [StrOptions({"distance", "signed", "vote"})],
-    "solver": [StrOptions({"auto", "smo", "cvxpy"})],
-    "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
-    "max_iter": [Interval(numbers.Integral, 1, None, closed="left"), None],
-}
 
-# %% ../../nbs/twin_margin/34_classifier.ipynb #4485819c
-_DOC = """Twin parametric-margin support vector machine for several classes (De Leone, Maggioni and Spinelli, 2023).
 
-    For each class it minimises ½‖w‖² + ν·(mean score of the others) + α·(mean of the class's slacks):
-    a plane with nearly all of the class in front, and the others far behind. Only the ratio ν/α matters.
+# %% ../../nbs/twin_margin/34_classifier.ipynb #b01068e7
+class TwinMarginSVC(_Planes):
+    """Twin parametric-margin support vector machine for several classes.
+
+    For each class it minimises ½‖w‖² + ν·(mean score of the others) + α·(mean of the class's
+    slacks): a plane with nearly all of the class in front, and the others far behind (De Leone,
+    Maggioni and Spinelli, 2023). Only the ratio ν/α matters.
 
     Parameters
     ----------
-    nu : the ratio ν/α, between 0 and 1: about that share of a class lies behind its plane.
-    kernel, gamma, degree, coef0 : as in scikit-learn's SVC.
-    epsilon : radius of the ball in which each example may move, or one radius per training example; 0 is the
-        deterministic model. Exact for the linear kernel; for poly and rbf, balls around the images.
-    p : norm of these balls, from 1 to infinity.
-    decision : "distance", the nearest plane, as in the paper; "signed", the plane furthest behind the point;
-        "vote", the nearest plane among those that the point is in front of.
-    solver : "smo", compiled; "cvxpy", a general solver (ECOS) for the same programs, to compare with; "auto" is "smo".
-    tol : relative duality gap to reach, for every class.
-    max_iter : at most this many steps per class; None for the solver's own limit.
-    verbose : show a progress bar; one fit is too short for one.
+    nu : float, default=0.5
+        The ratio ν/α, strictly between 0 and 1: about that share of a class lies behind its plane.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
+        As in scikit-learn's SVC.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As in scikit-learn's SVC.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and the sigmoid kernel.
+    epsilon : float or array of shape (n,), default=0.0
+        Radius of the ball in which each example may move, or one radius per training row; 0 is
+        the deterministic model. Exact for the linear kernel; for poly and rbf, balls around the
+        images. With one radius per row, equal rows are not merged.
+    p : float, default=2
+        Norm of these balls, from 1 to infinity.
+    decision : {"distance", "signed", "vote"}, default="distance"
+        The class of the nearest plane, as in the paper; the class whose plane the point is
+        furthest in front of; or the nearest plane among those that the point is in front of.
+    solver : {"auto", "smo", "cvxpy"}, default="auto"
+        "smo" is compiled, "cvxpy" a general solver (ECOS) for the same programs, to compare with;
+        "auto" is "smo".
+    tol : float, default=1e-9
+        Relative duality gap to reach, for every class.
+    max_iter : int, optional
+        At most this many steps per class; by default each solver's own limit.
+    verbose : int, default=0
+        Show a progress bar for each class that is solved by iterations.
 
     Attributes
     ----------
-    classes_ : the labels, in order.
-    dual_coef_ : coefficients of the training examples in w/ν, one column per class: multipliers of its members,
-        minus the mean of the others. (With epsilon and a linear kernel only `coef_` is the plane.)
-    coef_, intercept_ : w/ν, for the linear kernel, and θ/ν, one per class.
-    margin_interval_ : the smallest and the largest θ/ν that are optimal, one row per class; equal where θ is unique.
-    norm_ : ‖w‖/ν; 0 for a class that abstains.
-    support_ : indices of the examples with a positive multiplier.
-    certificate_ : primal and dual value, gap and residuals of the class with the largest relative gap; for ν = 1.
-    certificates_ : all of them, by label.
-    n_iter_ : steps, all classes together.
+    classes_ : ndarray of shape (K,)
+        The labels, in order.
+    dual_coef_ : ndarray of shape (n, K)
+        Coefficients of the training rows in w/ν, one column per class: multipliers of its members,
+        minus the mean of the others. Of equal rows with equal labels the first has the coefficient
+        of all. (With epsilon and a linear kernel only `coef_` is the plane.)
+    coef_ : ndarray of shape (K, d)
+        w/ν, one row per class, for the linear kernel.
+    intercept_ : ndarray of shape (K,)
+        θ/ν.
+    margin_interval_ : ndarray of shape (K, 2)
+        The smallest and the largest θ/ν that are optimal; equal where θ is unique.
+    norm_ : ndarray of shape (K,)
+        ‖w‖/ν; 0 for a class that abstains.
+    support_ : ndarray of int
+        Rows with a positive multiplier, one of each set of equal rows.
+    certificate_ : Certificate
+        Primal and dual value, gap and residuals of the class with the largest relative gap, ν = 1.
+    certificates_ : dict
+        All of them, by label.
+    n_iter_ : int
+        Steps, all classes together.
 
     Examples
     --------
@@ -383,13 +416,18 @@ _DOC = """Twin parametric-margin support vector machine for several classes (De 
     True
     """
 
+    _parameter_constraints = {
+        **_KERNEL,
+        "nu": [_RATIO],
+        "epsilon": [Interval(numbers.Real, 0.0, None, closed="left"), "array-like"],
+        "p": [Interval(numbers.Real, 1.0, None, closed="both")],
+        "decision": [StrOptions({"distance", "signed", "vote"})],
+        "solver": [StrOptions({"auto", "smo", "cvxpy"})],
+        "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(numbers.Integral, 1, None, closed="left"), None],
+    }
 
-# %% ../../nbs/twin_margin/34_classifier.ipynb #b01068e7
-class TwinMarginSVC(_Planes):
-    __doc__ = _DOC
-    _parameter_constraints = _SVC
-
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         nu=0.5,
         kernel="linear",
@@ -404,92 +442,125 @@ class TwinMarginSVC(_Planes):
         max_iter=None,
         verbose=0,
     ):
-        self.nu, self.kernel, self.gamma, self.degree, self.coef0, self.epsilon, self.p = (
-            nu,
-            kernel,
-            gamma,
-            degree,
-            coef0,
-            epsilon,
-            p,
-        )
-        self.decision, self.solver, self.tol, self.max_iter, self.verbose = (
-            decision,
-            solver,
-            tol,
-            max_iter,
-            verbose,
-        )
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.epsilon = epsilon
+        self.p = p
+        self.decision = decision
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
-        "Fit a plane to each class of data `X` with labels `y`; `sample_weight` as in (34.3)."
-        X, y, c = self._read(X, y, sample_weight)
+        """Fit a plane to each class.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Training rows; for a precomputed kernel, their kernel matrix.
+        y : array of shape (n,)
+            Labels.
+        sample_weight : array of shape (n,), optional
+            Weights, as in (34.3): a weight is a number of copies.
+
+        Returns
+        -------
+        self
+        """
+        training = self._training(X, y, sample_weight, merge=np.ndim(self.epsilon) == 0)
+        goal = Goal(self.tol, self.max_iter, verbose=self.verbose)
+        radii = self._radii(training)
+        shared = OneVersusRest(training, self.nu, goal, self.solver, radii, self.p)
         self.decision_, self.nu_ = self.decision, self.nu
-        _keep(self, X, *_planes(self, X, y, c), np.bincount(y, c) / c.sum())
+        self._keep(shared.planes(), training, shared.centre)
         warn_unconverged("TwinMarginSVC", self.certificate_)
         return self
 
+    def _radii(self, training):  # -> (m,), or None for the deterministic model
+        conjugate(self.p)  # refuses what is not a norm
+        if not np.any(self.epsilon):
+            return None
+        return check_radii(self.epsilon, len(training.rows), "epsilon")[training.first]
+
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #e4a507b9
-def fold_paths(
-    G, y, train, K
-):  # kernel matrix, class indices, training rows, classes -> [NuPath or None]
-    "The ν-path of each class on a part of the data, with what judges the rest: rows of `cross_about_rest`."
-    out, paths, test = [], [], np.setdiff1d(np.arange(len(y)), train)
-    for k in range(K):
-        own, others = train[y[train] == k], train[y[train] != k]
-        if not len(own):
-            paths.append(None)
-            out.append(None)
-            continue
-        g, gg = G[np.ix_(own, others)].mean(1), float(G[np.ix_(others, others)].mean())
-        paths.append(nu_path(G[np.ix_(own, own)], g, gg))
-        out.append(cross_about_rest(G[np.ix_(test, own)], G[np.ix_(test, others)].mean(1), g, gg))
-    return paths, out, test
+class ClassPath(NamedTuple):
+    "The ν-path of a class on a part of the data."
+
+    path: NuPath
+    side: Side
+    g: np.ndarray  # what `bias` needs: about the mean of the others
+    gg: float
+    cross: np.ndarray  # `cross_about_rest` of the examples to judge (t, m)
+
+
+def class_path(shared, own, weights, test):  # OneVersusRest, ... -> ClassPath
+    "The path of the class marked in `own`; examples of weight zero take no part in it."
+    side = side_of(own, weights)
+    if shared.linear and not sparse.issparse(shared.rows):
+        A, z = shared.rows[own], side.ω @ shared.rows
+        path = nu_path_points(A - z, side.c)
+        return ClassPath(path, side, A @ z, float(z @ z), (shared.rows[test] - z) @ (A - z).T)
+    G, members = shared.G, np.flatnonzero(own)
+    Gc, g, gg = weighted_pieces(G, side)
+    path = nu_path(Gc, g, gg, side.c)
+    mean = G[test] @ side.ω
+    return ClassPath(path, side, g, gg, cross_about_rest(G[np.ix_(test, members)], mean, g, gg))
+
+
+def fold_paths(shared, fold):  # OneVersusRest, Fold -> [ClassPath or None]
+    "The paths of all classes on the training part of a fold, with what judges the rest."
+    y = shared.training.y
+    weights = np.zeros(len(y))
+    weights[fold.train] = fold.train_weights
+    members = [(y == k) & (weights > 0) for k in range(shared.training.n_classes)]
+    return [class_path(shared, own, weights, fold.test) if own.any() else None for own in members]
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #de40ba86
-def hits(paths, crosses, target, r, rules, share, block=500_000):  # -> {rule: (len(r),)}
-    "How many examples each rule gets right at each ratio."
-    step = max(1, block // max(1, len(target) * len(paths)))
-    found = {k: [] for k in rules}
+BLOCK = 500_000  # distances at a time: 4 MB
+
+
+def hits(paths, target, weights, r, rules):  # ClassPaths, ... -> {rule: (len(r),)}
+    "The weight of the examples that each rule gets right at each ratio."
+    step = max(1, BLOCK // max(1, len(target) * len(paths)))
+    found = {rule: [] for rule in rules}
+    share = np.array([0.0 if p is None else p.side.c.sum() for p in paths])
+    share /= share.sum()
     for i in range(0, len(r), step):
         q = r[i : i + step]
-        D = np.stack(
-            [
-                np.full((len(q), len(target)), np.nan) if p is None else p.distances(C, q)
-                for p, C in zip(paths, crosses)
-            ],
-            -1,
-        )
-        for k in rules:
-            found[k].append((rule_scores(D, k, share).argmax(-1) == target).sum(1))
-    return {k: np.concatenate(v) for k, v in found.items()}
+        blank = np.full((len(q), len(target)), np.nan)
+        D = [blank if p is None else p.path.distances(p.cross, q) for p in paths]
+        D = np.stack(D, -1)
+        for rule in rules:
+            right = rule_scores(D, rule, share).argmax(-1) == target
+            found[rule].append(right @ weights)
+    return {rule: np.concatenate(v) for rule, v in found.items()}
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #418ed598
 def _values(v):
+    "A parameter as a list of candidates."
     return [v] if isinstance(v, (str, numbers.Real)) else list(v)
 
 
-def _splits(cv, X, y, classes):  # -> [(train, test)]
-    "The folds; one sentence when a class is too small for them."
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class")
-        parts = list(check_cv(cv, y, classifier=True).split(X, y))
-    short = {c: n for c, n in zip(classes.tolist(), np.bincount(y)) if n < len(parts)}
-    if short:
-        warnings.warn(
-            f"Too few examples for {len(parts)} folds: {', '.join(f'{n} of class {c!r}' for c, n in short.items())}; some folds do not test these classes, "
-            "and a class that a fold does not train on abstains there.",
-            stacklevel=4,
-        )
-    return parts
+def candidate_kernels(kernel, grid, training):  # name or function, {parameter: values} -> pairs
+    "Every combination of the parameters, with its kernel."
+    for values in product(*grid.values()):
+        params = dict(zip(grid, values))
+        k = Kernel(kernel, **params)
+        if k.gamma == "scale" and k.name in ("rbf", "poly", "sigmoid"):
+            k = replace(k, gamma=scale_gamma(training.X, training.weights))
+        k = training.kernel if k.name == "precomputed" else k.fit(training.X)
+        yield params, k
 
 
-# %% ../../nbs/twin_margin/34_classifier.ipynb #d7b34986
-def _grid_edges(nu, paths):  # -> edges (q+1,), ratios (q,)
+def grid_edges(nu, paths):  # -> edges (q+1,), ratios (q,)
     "Segments of the path, or the candidates given, each with an equal share."
     if nu is None:
         return merged(paths)
@@ -501,58 +572,93 @@ def _grid_edges(nu, paths):  # -> edges (q+1,), ratios (q,)
     return np.arange(len(r) + 1.0), r
 
 
-def _candidate(
-    k, X, y, parts, K, nu, rules, share
-):  # kernel, data, folds ... -> (edges, ratios, {rule: accuracy})
+# %% ../../nbs/twin_margin/34_classifier.ipynb #d7b34986
+class Curve(NamedTuple):
     "Cross-validated accuracy of one kernel at every ratio."
-    G = X if k.name == "precomputed" else k(X)
-    if not k.psd:
-        check_psd(G)
-    folds = [fold_paths(G, y, np.asarray(train), K) for train, _ in parts]
-    edges, r = _grid_edges(nu, [p for ps, *_ in folds for p in ps if p])
-    right = [
-        hits(
-            ps,
-            [C[np.searchsorted(out, test)] if C is not None else None for C in crosses],
-            y[test],
-            r,
-            rules,
-            share,
-        )
-        for (ps, crosses, out), (_, test) in zip(folds, parts)
-    ]
-    return (
-        edges,
-        r,
-        {rule: sum(h[rule] for h in right) / sum(len(t) for _, t in parts) for rule in rules},
+
+    edges: np.ndarray  # of the segments (q+1,)
+    r: np.ndarray  # a ratio of each segment (q,)
+    accuracy: dict  # {rule: (q,)}
+
+
+def accuracy_curve(shared, folds, nu, rules):  # -> Curve
+    "All ratios and rules on all folds."
+    paths = [fold_paths(shared, fold) for fold in folds]
+    edges, r = grid_edges(nu, [p.path for ps in paths for p in ps if p])
+    y, right = shared.training.y, dict.fromkeys(rules, 0.0)
+    for ps, fold in zip(paths, folds):
+        for rule, weight in hits(ps, y[fold.test], fold.test_weights, r, rules).items():
+            right[rule] = right[rule] + weight
+    total = sum(fold.test_weights.sum() for fold in folds)
+    return Curve(edges, r, {rule: weight / total for rule, weight in right.items()})
+
+
+def result_row(curve, rule, on_path):  # -> a row of `cv_results_`
+    "The best interval of ratios for one rule."
+    edges, r, a = curve.edges, curve.r, curve.accuracy[rule]
+    lo, hi = widest_run(a >= a.max() - 1e-12, edges)
+    low, high = (edges[lo], edges[hi]) if on_path else (r[lo], r[hi - 1])
+    return dict(
+        decision=rule,
+        best_score=float(a.max()),
+        nu=float((low + high) / 2 if on_path else r[(lo + hi - 1) // 2]),
+        nu_low=float(low),
+        nu_high=float(high),
+        width=float(edges[hi] - edges[lo]),
+        edges=edges if on_path else r,
+        accuracy=a,
     )
 
 
-# %% ../../nbs/twin_margin/34_classifier.ipynb #58cd2235
-_DOC_CV = """Twin parametric-margin support vector machine whose ratio ν/α, kernel and decision rule are chosen by
+# %% ../../nbs/twin_margin/34_classifier.ipynb #390bc839
+class TwinMarginSVCCV(_Planes):
+    """Twin parametric-margin classifier whose ratio ν/α, kernel and decision rule are chosen by
     cross-validation on the exact ν-paths.
 
-    For each class it minimises ½‖w‖² + ν·(mean score of the others) + α·(mean of the class's slacks), as `TwinMarginSVC`.
+    For each class it minimises ½‖w‖² + ν·(mean score of the others) + α·(mean of the class's
+    slacks), as `TwinMarginSVC`.
 
     Parameters
     ----------
-    nu : None for every ratio between 0 and 1, or ratios to choose from, or one.
-    kernel : as in scikit-learn's SVC.
-    gamma, degree, coef0 : as there, or lists of values to choose from.
-    decision : "auto" chooses between "distance", "signed" and "vote"; or one of these.
-    cv : number of stratified folds, or a splitter of scikit-learn's.
-    verbose : show a progress bar over the kernels.
+    nu : float, array of floats or None, default=None
+        Ratios to choose from; None for every ratio between 0 and 1.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
+        As in scikit-learn's SVC.
+    gamma : {"scale", "auto"}, float or list of these, default="scale"
+        As there, or values to choose from.
+    degree : int or list of int, default=3
+        Degree of the polynomial kernel, or degrees to choose from.
+    coef0 : float or list of float, default=0.0
+        Constant of the polynomial and the sigmoid kernel, or constants to choose from.
+    decision : {"auto", "distance", "signed", "vote"}, default="auto"
+        A decision rule; "auto" chooses between the other three.
+    cv : int, splitter or iterable of index pairs, default=5
+        A number of stratified folds of distinct examples, or anything that scikit-learn takes;
+        its indices refer to the rows that are passed to `fit`.
+    verbose : int, default=0
+        Show a progress bar over the kernels.
 
     Attributes
     ----------
-    nu_, decision_, kernel_ : what was chosen; `nu_` is the middle of the widest interval of best ratios.
-    nu_interval_ : that interval.
-    best_score_ : its cross-validated accuracy.
-    cv_results_ : dictionary of columns, a row for each kernel and rule: params, decision, best_score, nu_low, nu_high,
-        and the whole curve, `accuracy` on the intervals between `edges`.
-    path_ : the ν-paths of all data with the chosen kernel, one per class.
-    classes_, dual_coef_, coef_, intercept_, margin_interval_, norm_, support_, certificate_, certificates_, n_iter_ : as in
-        `TwinMarginSVC`; iterations are break points.
+    nu_ : float
+        The ratio that was chosen, the middle of `nu_interval_`.
+    decision_ : str
+        The rule that was chosen.
+    kernel_ : Kernel
+        The kernel that was chosen.
+    nu_interval_ : tuple of two floats
+        The widest interval of best ratios.
+    best_score_ : float
+        Its cross-validated accuracy.
+    cv_results_ : dict
+        Columns with a row for each kernel and rule: params, decision, best_score, nu, nu_low,
+        nu_high, width, and the whole curve, `accuracy` on the intervals between `edges`.
+    path_ : list of NuPath
+        The ν-paths of all data with the chosen kernel, one per class.
+    classes_, dual_coef_, coef_, intercept_, margin_interval_, norm_, support_ : ndarray
+        As in `TwinMarginSVC`.
+    certificate_, certificates_, n_iter_
+        As in `TwinMarginSVC`; iterations are break points.
 
     Examples
     --------
@@ -562,56 +668,15 @@ _DOC_CV = """Twin parametric-margin support vector machine whose ratio ν/α, ke
     True
     """
 
-# %% ../../nbs/twin_margin/34_classifier.ipynb #3dd89099
-_CV = {
-    **_KERNEL,
-    "nu": [_RATIO, "array-like", None],
-    "decision": [StrOptions({"auto", "distance", "signed", "vote"})],
-    "cv": ["cv_object"],
-    **{k: [*_KERNEL[k], "array-like"] for k in ("gamma", "degree", "coef0")},
-}
+    _parameter_constraints = {
+        **_KERNEL,
+        "nu": [_RATIO, "array-like", None],
+        "decision": [StrOptions({"auto", "distance", "signed", "vote"})],
+        "cv": ["cv_object"],
+        **{k: [*_KERNEL[k], "array-like"] for k in ("gamma", "degree", "coef0")},
+    }
 
-
-def _search(m, X, y, share):  # machine, data -> (kernel, rows of cv_results_)
-    "All candidates; the best, by accuracy and then by width."
-    K, rules, rows = (
-        len(m.classes_),
-        ("distance", "signed", "vote") if m.decision == "auto" else (m.decision,),
-        [],
-    )
-    parts = _splits(m.cv, X, y, m.classes_)
-    grid = {k: _values(getattr(m, k)) for k in ("gamma", "degree", "coef0")}
-    for params in progress(list(product(*grid.values())), m.verbose, "kernels"):
-        k = Kernel(m.kernel, *params).fit(X)
-        edges, r, accuracy = _candidate(k, X, y, parts, K, m.nu, rules, share)
-        for rule, a in accuracy.items():
-            lo, hi = widest_run(a >= a.max() - 1e-12, edges)
-            path = m.nu is None
-            ends = (edges[lo], edges[hi]) if path else (r[lo], r[hi - 1])
-            nu = sum(ends) / 2 if path else r[(lo + hi - 1) // 2]
-            rows.append(
-                dict(
-                    kernel=k,
-                    params=dict(zip(grid, params)),
-                    decision=rule,
-                    best_score=float(a.max()),
-                    nu=float(nu),
-                    nu_low=float(ends[0]),
-                    nu_high=float(ends[1]),
-                    width=float(edges[hi] - edges[lo]),
-                    edges=edges if path else r,
-                    accuracy=a,
-                )
-            )
-    return rows, max(rows, key=lambda row: (row["best_score"], row["width"]))
-
-
-# %% ../../nbs/twin_margin/34_classifier.ipynb #390bc839
-class TwinMarginSVCCV(_Planes):
-    __doc__ = _DOC_CV
-    _parameter_constraints = _CV
-
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         nu=None,
         kernel="linear",
@@ -622,50 +687,76 @@ class TwinMarginSVCCV(_Planes):
         cv=5,
         verbose=0,
     ):
-        (
-            self.nu,
-            self.kernel,
-            self.gamma,
-            self.degree,
-            self.coef0,
-            self.decision,
-            self.cv,
-            self.verbose,
-        ) = nu, kernel, gamma, degree, coef0, decision, cv, verbose
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.decision = decision
+        self.cv = cv
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        "Choose and fit on data `X` with labels `y`."
-        one = copy(self)
-        one.gamma, one.degree, one.coef0 = (
-            _values(v)[0] for v in (self.gamma, self.degree, self.coef0)
-        )
-        X, y, _ = one._read(X, y)
-        kept = ("classes_", "n_features_in_", "feature_names_in_")
-        vars(self).update({k: vars(one)[k] for k in kept if k in vars(one)})
-        Z, centre = (
-            (X - X.mean(0), X.mean(0))
-            if self.kernel == "linear" and not sparse.issparse(X)
-            else (X, 0.0)
-        )
-        share = np.bincount(y) / len(y)
-        rows, best = _search(self, Z, y, share)
-        self.kernel_, self.decision_, self.nu_, self.nu_interval_ = (
-            best["kernel"],
-            best["decision"],
-            best["nu"],
-            (best["nu_low"], best["nu_high"]),
-        )
-        self.best_score_, self.cv_results_ = (
-            best["best_score"],
-            {k: [row[k] for row in rows] for k in rows[0] if k != "kernel"},
-        )
-        G = Z if self.kernel == "precomputed" else self.kernel_(Z)
-        self.path_, planes = [], []
-        for k in range(len(self.classes_)):
-            own = y == k
-            Gc, g, gg, ω = weighted_pieces(G, own, np.ones(len(y)))
-            self.path_.append(nu_path(Gc, g, gg))
-            p = _from_margin(self.path_[k].at(self.nu_), own, ω, g, gg)
-            planes.append(p._replace(w=np.asarray(p.a @ Z)) if self.kernel == "linear" else p)
-        return _keep(self, X, planes, centre, share)
+    def fit(self, X, y, sample_weight=None):
+        """Choose ratio, kernel and rule, and fit the planes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Training rows; for a precomputed kernel, their kernel matrix.
+        y : array of shape (n,)
+            Labels.
+        sample_weight : array of shape (n,), optional
+            Weights: a weight is a number of copies, for training and for testing.
+
+        Returns
+        -------
+        self
+        """
+        training = self._training(X, y, sample_weight)
+        best, rows = self._search(training)
+        self.kernel_ = best["kernel"]
+        self.decision_ = best["decision"]
+        self.nu_ = best["nu"]
+        self.nu_interval_ = best["nu_low"], best["nu_high"]
+        self.best_score_ = best["best_score"]
+        self.cv_results_ = {k: [row[k] for row in rows] for k in rows[0] if k != "kernel"}
+        shared = OneVersusRest(replace(training, kernel=self.kernel_), self.nu_)
+        members = [training.y == k for k in range(training.n_classes)]
+        nobody = np.zeros(0, int)
+        found = [
+            class_path(shared, own, training.weights, nobody) if own.any() else None
+            for own in members
+        ]
+        self.path_ = [f and f.path for f in found]
+        planes = [f and self._plane(shared, f) for f in found]
+        return self._keep(planes, training, shared.centre)
+
+    def _plane(self, shared, found):  # OneVersusRest, ClassPath -> Plane
+        p = plane_from_margin(found.path.at(self.nu_), found.side, found.g, found.gg)
+        return p._replace(w=np.asarray(p.a @ shared.rows)) if shared.linear else p
+
+    def _grid(self):  # -> {parameter: candidates}
+        return {k: _values(getattr(self, k)) for k in ("gamma", "degree", "coef0")}
+
+    def _training(self, X, y, sample_weight=None, merge=True):
+        "The training data, read with the first of the candidate kernels."
+        X, y, sample_weight = self._validated(X, y, sample_weight)
+        kernel = Kernel(self.kernel, **{k: values[0] for k, values in self._grid().items()})
+        return gather(X, y, self.classes_, sample_weight, None, kernel, merge)
+
+    def _search(self, training):  # -> the best row, all rows
+        "All candidates; the best, by accuracy and then by width."
+        rules = ("distance", "signed", "vote") if self.decision == "auto" else (self.decision,)
+        cv = self.cv
+        if isinstance(cv, numbers.Integral):  # no more folds than the largest class has examples
+            cv = min(cv, max(2, np.bincount(training.y).max()))
+        folds = folds_of(training, cv, missing="warn")
+        candidates, rows = list(candidate_kernels(self.kernel, self._grid(), training)), []
+        for params, kernel in progress(candidates, self.verbose, "kernels"):
+            shared = OneVersusRest(replace(training, kernel=kernel), 0.5)
+            curve = accuracy_curve(shared, folds, self.nu, rules)
+            for rule in rules:
+                row = result_row(curve, rule, self.nu is None)
+                rows.append(dict(kernel=kernel, params=params) | row)
+        return max(rows, key=lambda row: (row["best_score"], row["width"])), rows

@@ -255,14 +255,14 @@ class MarginProblem:
         μ = lowest(self.Q.sum(1), self.u)
         return MarginPoint(μ, self.Q @ μ)
 
-    def refresh(self, point):  # -> MarginPoint, drift
+    def refresh(self, state):  # -> MarginPoint, drift
         "The scores made again from the multipliers."
-        f = self.Q @ point.μ
-        return MarginPoint(point.μ, f), float(np.abs(f - point.f).max())
+        f = self.Q @ state.μ
+        return MarginPoint(state.μ, f), float(np.abs(f - state.f).max())
 
-    def certify(self, point, n_iter=0, tol=1e-9, drift=0.0):  # -> Certificate
+    def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):  # -> Certificate
         "The gap (30.10), for (30.1) with ν = 1."
-        μ, f = point
+        μ, f = state
         dual, gap = -float(f @ μ) / 2, max(float(f @ (μ - lowest(f, self.u))), 0.0)
         return Certificate(
             dual + gap,
@@ -287,7 +287,7 @@ class MarginProblem:
         return MarginPlane(float(self.r), μ, f, norm, -ν, (-high, -low), solution.certificate)
 
 
-# %% ../../nbs/twin_margin/30_problem.ipynb #0aaf820d
+# %% ../../nbs/twin_margin/30_problem.ipynb #a3240b1c
 class Pairs:
     "Pairs and Newton steps of the box program; a step moves a pair or minimises over a face."
 
@@ -299,10 +299,10 @@ class Pairs:
     def budget(self, problem, goal):
         return 100_000 + 1000 * len(problem.u) if goal.max_steps is None else goal.max_steps
 
-    def run(self, problem, point, effort):  # -> MarginPoint, steps
+    def run(self, problem, state, effort):  # -> MarginPoint, steps
         zero, e = np.zeros(len(problem.u)), np.ones(len(problem.u))
         data = problem.Q, zero, zero, problem.u, e, 1.0
-        s = boxqp_trusted(data, point.μ.copy(), effort.aim, effort.budget)
+        s = boxqp_trusted(data, state.μ.copy(), effort.aim, effort.budget)
         effort.tell(s.certificate.primal, s.certificate.gap, s.certificate.n_iter)
         return MarginPoint(s.x, s.g), s.certificate.n_iter
 
@@ -318,11 +318,11 @@ class General:
     def budget(self, problem, goal):
         return 1
 
-    def run(self, problem, point, effort):  # -> point, steps
+    def run(self, problem, state, effort):  # -> point, steps
         return problem.point(problem.by_cvxpy()), 1
 
 
-# %% ../../nbs/twin_margin/30_problem.ipynb #fd095f7c
+# %% ../../nbs/twin_margin/30_problem.ipynb #06117d4f
 def plane_by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None):  # -> MarginPlane
     "`Pairs` without the loop around it, with the box program's own certificate: in microseconds."
     e = np.ones(len(Q))
@@ -358,7 +358,7 @@ def solve_margin(
     return plane_by_box(checked_matrix(Q, m), r, u, tol, max_iter, μ0)
 
 
-# %% ../../nbs/twin_margin/30_problem.ipynb #b48e6b2d
+# %% ../../nbs/twin_margin/30_problem.ipynb #8d02ab56
 RIDGE = 1e-14  # added to the diagonal of (30.13), in units of its largest entry
 AT_BOUND = 1e-13  # a share this close to a bound, in units of its cap, is put there
 PROGRESS = 0.999  # a round has made progress if ‖w‖² or the gap falls below this share of its least
@@ -453,7 +453,7 @@ def _to_lowest(A, E, w, p):  # changes p
         p[0] -= p[s + 1]
 
 
-# %% ../../nbs/twin_margin/30_problem.ipynb #f5d4a2ef
+# %% ../../nbs/twin_margin/30_problem.ipynb #6727940e
 @kernel("f8[::1], f8[::1], i8[::1], f8[::1], f8")
 def _go(λ, c, E, p, t):  # changes λ -> was a bound met?
     "λ_E + t p, or as far as the bounds allow; those that meet one are put exactly there."

@@ -29,6 +29,7 @@ __all__ = [
     "RobustProblem",
     "NewtonRules",
     "Newton",
+    "newton_alone",
     "solve_robust",
     "shifted",
     "Stand",
@@ -490,13 +491,13 @@ class RobustProblem:
         feasible = project_box(np.asarray(before, float), 0.0, self.u, np.ones(len(self.u)), 1.0)
         return self.point(feasible)
 
-    def refresh(self, point):
+    def refresh(self, state):
         "A point is always computed from λ, so there is no drift."
-        return point, 0.0
+        return state, 0.0
 
-    def certify(self, point, n_iter=0, tol=1e-9, drift=0.0):
+    def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):
         "The certificate of (32.4), by (32.12)."
-        return certify_point(self, point, n_iter, tol)
+        return certify_point(self, state, n_iter, tol)
 
     def by_cvxpy(self):  # -> λ
         "Multipliers by a general solver, for the strategy `General`."
@@ -571,8 +572,9 @@ class Newton:
     def budget(self, problem, goal):
         return RULES.steps if goal.max_steps is None else goal.max_steps
 
-    def run(self, problem, point, effort):  # -> the point with the smallest gap, steps
-        best, least, F, stalls, damping = point, np.inf, np.inf, 0, 0.0
+    def run(self, problem, state, effort):  # -> the point with the smallest gap, steps
+        point = best = state
+        least, F, stalls, damping = np.inf, np.inf, 0, 0.0
         for step in range(effort.budget + 1):
             certificate = problem.certify(point, step, effort.aim)
             gap = certificate.gap
@@ -588,6 +590,13 @@ class Newton:
         return best, effort.budget
 
 
+def newton_alone(problem, tol):  # -> Solution
+    "One run of Newton's method from the start, without the loop around it."
+    effort = Effort(tol, RULES.steps, lambda *told: None)
+    point, steps = Newton().run(problem, problem.start(), effort)
+    return Solution(point, problem.certify(point, steps, tol), Newton.name)
+
+
 # %% ../../nbs/twin_margin/32_robust.ipynb #ac4dc28b
 def solve_robust(
     P,  # rows of the class (m, d)
@@ -600,9 +609,7 @@ def solve_robust(
 ):  # -> RobustPlane
     "The plane of one class that is best for the worst perturbations, with a certificate."
     problem = RobustProblem(uncertain(P, zbar, r, ε, εbar, p))
-    effort = Effort(tol, RULES.steps, lambda *told: None)
-    point, steps = Newton().run(problem, problem.start(), effort)
-    return problem.plane(Solution(point, problem.certify(point, steps, tol), Newton.name))
+    return problem.plane(newton_alone(problem, tol))
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #d07e6011

@@ -33,6 +33,7 @@ from mcsvm_lit.twin_margin.robust import (
     RobustProblem,
     certify_point,
     conjugate,
+    newton_alone,
     shrink,
     threshold,
     uncertain,
@@ -138,7 +139,7 @@ def ball_plane(problem, Q, solution):  # -> MarginPlane
 def solve_ball(Q, r, R, Rbar, tol=1e-9):  # -> MarginPlane
     "The plane of `ball_problem`, by Newton's method."
     problem = ball_problem(Q, r, R, Rbar)
-    return ball_plane(problem, Q, solve(problem, Goal(tol), [Newton()]))
+    return ball_plane(problem, Q, newton_alone(problem, tol))
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #758e8b12
@@ -332,13 +333,13 @@ class IntervalProblem:
         m = len(self.u)
         return self.point(np.full(m, 1 / m) if before is None else np.asarray(before, float))
 
-    def refresh(self, point):
+    def refresh(self, state):
         "A point is always computed from λ, so there is no drift."
-        return point, 0.0
+        return state, 0.0
 
-    def certify(self, point, n_iter=0, tol=1e-9, drift=0.0):
+    def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):
         "The certificate of (33.6): the gap of the inner program plus (32.12)."
-        return certify_point(self, point, n_iter, tol)
+        return certify_point(self, state, n_iter, tol)
 
     def plane(self, solution):  # -> IntervalPlane
         "The model of a solution; w = 0 where that is as good."
@@ -351,7 +352,7 @@ class IntervalProblem:
         return IntervalPlane(point.b, θ, ends, norm, point.λ, certificate)
 
 
-# %% ../../nbs/twin_margin/33_robust_kernels.ipynb #76fbcae2
+# %% ../../nbs/twin_margin/33_robust_kernels.ipynb #f1137419
 def interval_problem(k, X, own, r, ε, p=2):  # -> IntervalProblem
     "Problem (33.7) of the class whose members are marked in `own`."
     own = np.asarray(own, bool)
