@@ -291,7 +291,8 @@ def torchkm_fit():  # ImportError where it is absent
 SIZES = {"a1a": 1605, "a4a": 4781, "a8a": 22696}
 
 
-def peak():  # in megabytes, of this process; Linux hands the parent's `ru_maxrss` down to its children
+# Linux hands the parent's `ru_maxrss` down to its children, so the kernel's own peak comes first.
+def peak():  # in megabytes, of this process
     try:
         return (
             int(next(l for l in open("/proc/self/status") if l.startswith("VmHWM")).split()[1])
@@ -376,9 +377,8 @@ def klr_robust(repeat):
                 run = once(lambda: solve_klr(given, K, s, np.full(1000, C), intercept))
                 gap = true_gap(K, run.value, s, C, intercept)
                 text = small(gap)
-                row[f"C = {C:g}"] = (
-                    f"{text if gap <= 1.001e-6 else f'**{text}**'} ({seconds(run.seconds)} {run.value.solver[0]})"
-                )
+                shown_gap = text if gap <= 1.001e-6 else f"**{text}**"
+                row[f"C = {C:g}"] = f"{shown_gap} ({seconds(run.seconds)} {run.value.solver[0]})"
             yield row
 
 

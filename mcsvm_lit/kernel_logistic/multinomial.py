@@ -8,6 +8,7 @@ __all__ = [
     "BLOCK_BUDGET",
     "BLOCK_LIMIT",
     "BLOCK_PATIENCE",
+    "CACHE_SHARE",
     "WORTH",
     "MOVES",
     "SOFTMAX_NEWTON_LIMIT",
@@ -44,7 +45,7 @@ __all__ = [
     "first_distributions",
     "SoftmaxLogistic",
     "Blocks",
-    "next_batch",
+    "batches",
     "descend_blocks",
     "CurvatureRoot",
     "SoftmaxSystem",
@@ -87,13 +88,14 @@ from ..core.simplex import own_and_rest
 from ..core.solving import Pace, solve
 from .problem import best_intercept, square_root
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #ace13edb
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #9356fec5
 BLOCK_EARLY = (
     0.8  # of the aim: where blocks end, since balancing the classes costs a part of the gap
 )
 BLOCK_BUDGET = 100  # times n: steps before Newton's method takes over
 BLOCK_LIMIT = 2000  # times n: steps where nothing takes over
 BLOCK_PATIENCE = 5  # times n: steps before the pace of the gap is judged
+CACHE_SHARE = 2  # one part in two of the cache is for rows of the Gram matrix
 WORTH = 0.2  # of the largest share of the gap: examples with less wait for another batch
 MOVES = 50  # moves of the centre in a row; a few are enough
 SOFTMAX_NEWTON_LIMIT = 100  # iterations of Newton's method
@@ -310,7 +312,7 @@ def one_class_after_another(F, y, c, b):
     return b - b.mean()
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #f5a35f23
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #4d60f3a4
 def best_intercepts(
     F,  # scores without intercepts (n, K)
     y,
@@ -448,7 +450,7 @@ def softmax_plain(
     return u, F, max_steps
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #bd7b6713
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #7b216231
 class Examples(NamedTuple):
     "What is given for each example: class index, weight, K(x_i, x_i)."
 
@@ -567,7 +569,7 @@ def first_distributions(times, y, c, K, intercept):  # times: products with G ->
     return towards_corners(t, π, y), t * F
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #8a0ee94a
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #b694f343
 @dataclass(frozen=True)
 class SoftmaxLogistic:
     """The problem (23.2): its values, its first state, its certificate.
@@ -634,7 +636,7 @@ class SoftmaxLogistic:
         return softmax_certificate(state.F, state.u, self.y, self.c, b, self.intercept, **asked)
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #93ccac5b
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #f42a85a3
 @dataclass
 class Blocks:
     """The point that blocks work on, and where its intercepts stand: b = centre + κ Σ α.
@@ -679,10 +681,13 @@ class Blocks:
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #fdf78910
-def next_batch(rows, shares):  # -> batches that the cache has room for, one after the other
-    "The examples with the largest shares of the gap, worst first."
+def batches(gram, rows, shares):  # rows: a cache, where the matrix is not stored
+    "The examples with the largest shares of the gap, worst first, as many as rows fit at a time."
     todo = np.flatnonzero(shares >= WORTH * shares.max())
     todo = todo[np.argsort(-shares[todo], kind="stable")]
+    if gram.matrix is not None:
+        yield Batch(todo, todo, gram.matrix)
+        return
     room = len(rows.buffer)
     for part in np.split(todo, range(room, len(todo), room)):
         yield Batch(part, rows.ensure(part), rows.buffer)
@@ -690,9 +695,9 @@ def next_batch(rows, shares):  # -> batches that the cache has room for, one aft
 
 def descend_blocks(problem, state, effort, patient=True):  # -> state, steps
     "Greedy batches until the aim of `effort`; with intercepts the centre moves."
-    n, κ = len(problem.y), problem.penalty
-    rows = problem.gram.rows(1 if problem.gram.matrix is not None else 2)
-    examples = Examples(problem.y, problem.c, problem.gram.diagonal)
+    n, κ, gram = len(problem.y), problem.penalty, problem.gram
+    rows = gram.rows(CACHE_SHARE) if gram.matrix is None else None
+    examples = Examples(problem.y, problem.c, gram.diagonal)
     blocks = Blocks.of(problem, state)
     shares = np.empty(n)
     pace, steps, moves = Pace(), 0, 0
@@ -713,8 +718,9 @@ def descend_blocks(problem, state, effort, patient=True):  # -> state, steps
             moves += 1
             continue
         least, moves = WORTH * shares.max(), 0
-        batches = next_batch(rows, shares)
-        taken = sum(block_steps(b, examples, blocks.point, κ, least) for b in batches)
+        taken = 0
+        for batch in batches(gram, rows, shares):
+            taken += block_steps(batch, examples, blocks.point, κ, least)
         if not taken:
             break  # what is left is rounding
         steps += taken
@@ -841,7 +847,7 @@ def armijo_length(problem, point, step):  # -> t, or None if rounding leaves non
     return None
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #40276d29
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #0416ec21
 def softmax_newton(problem, state, effort):  # -> the best state met, iterations
     "Newton's method on (23.14) from the coefficients of `state`, whose scores are `state.F`."
     best = BestPoint(problem, effort)

@@ -103,7 +103,7 @@ from ..core.linear import conjugate_gradients
 from ..core.solving import Effort, Goal, Pace, solve
 from .problem import best_intercept, klr_certificate, klr_check, klr_values
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #489399ab
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #137e5ea9
 REST_SHARE = 1e-13  # of c: a multiplier this near to a wall may rest; the scores cannot see it
 REST_LOGIT = 30.0  # a resting multiplier's target lies beyond this logit, e^-30 ≈ REST_SHARE
 LEAST_SHARE = 1e-290  # of c: the smallest distance to a wall that is stored (its log is finite)
@@ -125,7 +125,7 @@ CACHE_FACTOR = 5  # one part in five of the cache is for the factor beyond the c
 CACHE_ROWS = 3  # one part in three of the cache is for rows of working sets
 WORKING_SET = 256  # examples of a working set; its matrix fits into a processor's cache
 TILE = 512  # rows of a tile of a streamed product; two tiles fit into a processor's cache
-SAMPLE = 64  # rows on which the drift of the scores is measured where a product is dear
+SAMPLE = 64  # rows on which the drift of the scores is measured where a product is expensive
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #da965944
@@ -190,7 +190,7 @@ def at_rest(α, ω, s, c, F, β):
     return False
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #aa6bcebc
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #bbaf2a8f
 class Labels(NamedTuple):
     "What the loss knows of the examples: signs ±1 and positive weights."
 
@@ -368,7 +368,7 @@ def fast_gap(labels, point, intercept):  # -> P, gap, β
     return P, gap, β
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #89850585
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #b8157728
 class LogisticState(NamedTuple):
     """A dual point: what strategies hand to each other.
 
@@ -423,7 +423,7 @@ def _tile_side(A, I):
     return Side(rows, rows.T.tocsr() if issparse(rows) else rows.T, A.h[I])
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #84f3d913
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #d34d92fb
 class Gram:
     """Kernel values of one fit: the Gram matrix if it fits into the cache, products in any case.
 
@@ -465,7 +465,7 @@ class Gram:
         return self.k.diag(self.X)
 
     def remade(self, a, F):  # -> F, drift
-        "The scores G a; where a product is dear, F itself. In both cases how far F is off them."
+        "The scores G a; where a product is expensive, F itself. In both cases the error of F."
         if self.matrix is not None:
             new = self.matrix @ a
             return new, float(np.abs(new - F).max())
@@ -473,7 +473,7 @@ class Gram:
         return F, float(np.abs(self.k(self.X[i], self.X) @ a - F[i]).max())
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #722e1e22
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #dc39c41c
 INDEFINITE = "The kernel matrix is not positive semidefinite: the problem is not convex."
 
 
@@ -669,7 +669,7 @@ def newton_step(systems, S, point, enough, intercept):  # -> Δ, GΔ, δ
     return Δ - δ * per_δ, GΔ - δ * GSx[:, 1], δ
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #df0c6768
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #3699f7a1
 class BestPoint:
     "The dual point with the smallest gap among those that a strategy has met."
 
@@ -703,7 +703,7 @@ class BestPoint:
         return self.gap <= self.target
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #5ee65079
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #bb4db27c
 def unwatched(aim, budget):
     "The effort of a part of a fit whose gaps are not those of the whole and are not reported."
 
@@ -918,7 +918,7 @@ def descend_working_sets(problem, rows, state, effort, size=WORKING_SET):  # -> 
     return point.state(), steps
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #3ecdd6db
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #884d802b
 @dataclass(frozen=True)
 class CholeskyNewton:
     "Newton's method on the stored Gram matrix. Its budget counts iterations."
