@@ -50,9 +50,7 @@ _UNSEEN = 1.5e-14  # a room this small beside Σ|a_k x_k| cannot be seen by the 
 _FLAT = 1e-14  # least curvature of a pair, beside Q_ii/a_i² + Q_jj/a_j² (45 units)
 _CURVED_DOWN = 1e-9  # so much negative curvature, on the same scale, is not rounding: Q is not PSD
 _SLOPE = 1e-9  # a slope this small beside its terms does not prove a problem unbounded
-_AT_BOUND = (
-    8 * 2.2e-16
-)  # a variable this near to its bound, beside its size, is put there (8 units)
+_AT_BOUND = 1.76e-15  # a variable this near to its bound, beside its size, is put there (8 units)
 _SKEWED = 1e-10  # so much asymmetry of Q, beside its largest entry, is an error of the caller
 _DIPPED = 1e-9  # so much violation of Q_ij² ≤ Q_ii Q_jj, beside the square of that entry, likewise
 _DAMPING = 4.0, 4e2, 4e4, 4e6  # proximal terms tried in turn, in units of rounding per variable
