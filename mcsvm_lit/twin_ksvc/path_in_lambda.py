@@ -4,52 +4,102 @@
 
 # %% auto #0
 __all__ = [
+    "SPLITTER",
+    "MAX_SWEEPS",
+    "FIRST_PART",
+    "SETTLED",
+    "LEFT",
+    "ELBOW",
+    "RIGHT",
+    "COUNTS",
+    "NOISE",
+    "SAME",
+    "DEPENDENT",
+    "DOUBTFUL",
+    "NOTHING_LEFT",
+    "FIXED",
+    "TIED",
+    "FRESH_FACTORS",
+    "ROUNDING",
+    "TRACE_FULL",
+    "LAST_PIECE",
+    "TIES",
+    "PATIENCE",
+    "SMALL_TRACE",
+    "LARGE_TRACE",
+    "TRACE_SIZE",
+    "GOES",
     "EVENT",
+    "LEAST_PRIMAL",
     "two_sum",
     "two_product",
     "add_row",
     "dot_row",
+    "leading_bits",
     "in_two",
     "normal_solve",
     "balance",
+    "Program",
+    "State",
+    "Lines",
+    "Trace",
+    "left_sum",
+    "program_of",
+    "new_state",
+    "new_lines",
+    "new_trace",
     "piece",
-    "reach",
+    "length",
+    "bound_met",
     "first_to_leave",
     "slopes",
     "arrives",
+    "first_seen",
     "first_to_arrive",
-    "first_of",
+    "least_index",
     "combination",
-    "move",
+    "move_number",
+    "enter",
+    "leave",
+    "cross",
     "makes_room",
-    "follow_chunk",
-    "left_sum",
+    "fresh_factors",
+    "write_event",
+    "exchange",
+    "follow_pieces",
+    "Followed",
+    "trace_lengths",
+    "enter_all",
+    "starting_state",
+    "joined",
     "follow",
     "sides_after",
+    "replay",
+    "outermost",
     "multipliers",
-    "TwinPoint",
+    "PathPoint",
+    "PlanePath",
     "TwinPath",
-    "point_at",
+    "lambda_program",
+    "twin_path_of",
+    "warn_stopped",
     "path_of",
     "twin_path",
     "point_residuals",
-    "residuals",
-    "PathKKT",
-    "path_kkt",
+    "values_to_draw",
+    "liveliest",
     "plot_path",
+    "draw_sides",
+    "draw_plane",
     "path_frame",
     "explore_path",
-    "save_path",
-    "load_path",
 ]
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #f97187ec
-import hashlib
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -57,10 +107,14 @@ from scipy.linalg import solve_triangular
 from ..core.compiled import kernel
 from ..core.elbow import elbow_append, elbow_delete
 from ..core.estimators import progress
+from ..core.paths import ExactPath, largest
 from .problem import TwinQP, homogeneous, twin_qp
 
-
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8e332432
+# 2²⁷ + 1 splits a double into two halves of 26 bits (Dekker).
+SPLITTER = 134217729.0
+
+
 @kernel("f8, f8")
 def two_sum(x, y):  # -> sum, error
     "x + y without loss."
@@ -73,13 +127,13 @@ def two_sum(x, y):  # -> sum, error
 def two_product(x, y):  # -> product, error
     "x y without loss, by halves of 26 bits."
     p = x * y
-    u = 134217729.0 * x
-    xh = u - (u - x)
-    xl = x - xh
-    v = 134217729.0 * y
-    yh = v - (v - y)
-    yl = y - yh
-    return p, ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
+    u = SPLITTER * x
+    x_high = u - (u - x)
+    x_low = x - x_high
+    v = SPLITTER * y
+    y_high = v - (v - y)
+    y_low = y - y_high
+    return p, ((x_high * y_high - p) + x_high * y_low + x_low * y_high) + x_low * y_low
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #0eafbeb1
@@ -104,9 +158,10 @@ def dot_row(w, v, x):  # -> number
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #6211971e
-def _cut(A, bits):  # -> leading bits, the rest
+def leading_bits(A, bits):  # -> leading bits, the rest
     "A = high + low exactly, the high part of each row on one grid with so many bits."
-    grid = 2.0 ** (np.ceil(np.log2(np.abs(A).max(1, initial=1e-300))) + 53 - bits)[:, None]
+    exponent = np.ceil(np.log2(np.abs(A).max(1, initial=1e-300)))
+    grid = 2.0 ** (exponent + 53 - bits)[:, None]
     high = (A + grid) - grid
     return high, A - high
 
@@ -114,14 +169,17 @@ def _cut(A, bits):  # -> leading bits, the rest
 def in_two(qp):  # TwinQP -> (n, 2, d+1)
     "The rows of W in two parts, (42.1)."
     bits = (52 - len(qp.R).bit_length()) // 2
-    (W, w), (R, r) = _cut(qp.W, bits), (x.T for x in _cut(qp.R.T, bits))
-    return np.stack([qp.W, (((qp.N - W @ R) - W @ r) - w @ qp.R) @ np.linalg.inv(qp.R)], 1)
+    W_high, W_low = leading_bits(qp.W, bits)
+    R_high, R_low = (x.T for x in leading_bits(qp.R.T, bits))
+    lost = ((qp.N - W_high @ R_high) - W_high @ R_low) - W_low @ qp.R
+    return np.stack([qp.W, lost @ np.linalg.inv(qp.R)], 1)
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #a5d4fc4b
-@kernel("f8[:,::1], i8, f8[::1]")
-def normal_solve(T, k, m):  # m becomes x
+@kernel("f8[:,::1], f8[::1]")
+def normal_solve(T, m):  # m becomes x
     "T'T x = m, two triangular systems."
+    k = len(m)
     for j in range(k):
         t = m[j]
         for r in range(j):
@@ -135,66 +193,167 @@ def normal_solve(T, k, m):  # m becomes x
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #2227042d
-@kernel("f8[:,:,::1], i8[::1], f8[:,::1], i8, f8[::1], f8[::1], f8[:,::1], f8[::1]")
-def balance(
-    W, E, T, k, m, x, v, δ
-):  # W: rows in two parts; fills x (k,); v (2, d) is -y when it comes; δ is for its own use
+MAX_SWEEPS = 10  # refinements of one system; each gains as many digits as the last
+FIRST_PART = 1e-9  # corrections above this share of x reach the leading part of v
+SETTLED = 1e-18  # the next correction would be below this share of x
+
+
+@kernel("f8[:,:,::1], i8[::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1]")
+def balance(W, E, T, m, x, v):  # W: rows in two parts; fills x; v is -y when it comes
     "Solve (42.2) to the last digit of x."
-    d, before = v.shape[1], np.inf
-    x[:k] = 0.0
-    for sweep in range(10):
-        for j in range(k):
-            e, t = E[j], m[j]
+    k, d, before = len(E), v.shape[1], np.inf
+    δ = np.empty(k)
+    x[:] = 0.0
+    for sweep in range(MAX_SWEEPS):
+        for j in range(k):  # the residual; the first time plain arithmetic will do
+            δ[j] = m[j]
             if sweep:
-                t = -dot_row(W[e], v, t)
-            else:  # the first time plain arithmetic will do
-                for i in range(d):
-                    t -= W[e, 0, i] * v[0, i]
-            δ[j] = t
-        normal_solve(T, k, δ)
-        far = size = 0.0
-        for j in range(k):
-            x[j] += δ[j]
-            far = max(far, abs(δ[j]))
-            size = max(size, abs(x[j]))
-        for j in range(k):  # v feels all of δ, x what fits into it
-            e, t = E[j], δ[j]
-            if far > 1e-9 * size:
-                add_row(t, W[e], v)
+                δ[j] = -dot_row(W[E[j]], v, m[j])
             else:
                 for i in range(d):
-                    v[1, i] += t * W[e, 0, i]
-        if sweep and (far * far <= 1e-18 * size * before or far >= before / 2):
-            break  # each sweep gains as many digits as the last
-        before = far
+                    δ[j] -= W[E[j], 0, i] * v[0, i]
+        normal_solve(T, δ)
+        step = size = 0.0
+        for j in range(k):
+            x[j] += δ[j]
+            step = max(step, abs(δ[j]))
+            size = max(size, abs(x[j]))
+        for j in range(k):  # v receives all of δ, its leading part only what reaches it
+            if step > FIRST_PART * size:
+                add_row(δ[j], W[E[j]], v)
+            else:
+                for i in range(d):
+                    v[1, i] += δ[j] * W[E[j], 0, i]
+        if sweep and (step * step <= SETTLED * size * before or step >= before / 2):
+            break
+        before = step
     for i in range(d):
         v[0, i], v[1, i] = two_sum(v[0, i], v[1, i])
 
 
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #26862f67
-@kernel(
-    "i8, i8[::1], f8[:,:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1]"
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #17448c42
+LEFT, ELBOW, RIGHT = 0, 1, 2
+
+# One record of counts, which the loop changes.
+COUNTS = np.dtype(
+    [
+        ("κ", "f8"),  # where the path stands
+        ("members", "i8"),  # of the elbow
+        ("left", "i8"),  # samples on the left
+        ("mover", "i8"),  # the sample that moved last, or -1
+        ("origin", "i8"),  # the side that it came from
+        ("stalled", "i8"),  # events in a row at one κ
+        ("rounds", "i8"),  # since the start
+    ]
 )
-def piece(k, E, W, T, m0, m1, pL, a, b, s, p0):  # fills a, b, s, p0
-    "The straight lines of (42.3) for the elbow's k members."
-    m, d = np.empty((3, k)), pL.shape[1]
+
+
+class Program(NamedTuple):
+    "Rows, margins m0 + κ m1 and bounds: what does not change along a path."
+
+    W: np.ndarray  # rows in two parts (n, 2, d)
+    Wt: np.ndarray  # their leading parts, transposed (d, n)
+    norm: np.ndarray  # ‖W_i‖ (n,)
+    m: np.ndarray  # m0 and m1 (2, n)
+    hi: np.ndarray  # upper bounds of the multipliers (n,)
+    proportional: bool  # m0 = 0: all margins are multiples of κ
+
+
+class State(NamedTuple):
+    "Where every sample is, and what hangs on it."
+
+    side: np.ndarray  # LEFT, ELBOW or RIGHT (n,)
+    resting: np.ndarray  # 1: the row depends on the elbow and moves with it (n,)
+    E: np.ndarray  # members of the elbow, in the order in which they came (d,)
+    QT: np.ndarray  # Q and T, the factors of their rows (2, d, d)
+    pL: np.ndarray  # the sum of h_i W_i on the left, in two parts (2, d)
+    counts: np.recarray  # one record
+
+
+class Lines(NamedTuple):
+    "The straight lines of one piece, (42.3)."
+
+    ab: np.ndarray  # a and b: the multipliers of the elbow are κ a - b (2, d)
+    sp: np.ndarray  # s and p0, each in two parts: p = κ s + p0 (2, 2, d)
+    cg: np.ndarray  # c and g: the slacks outside are κ c + g (2, n)
+
+
+class Trace(NamedTuple):
+    "What the loop writes: one entry for every piece and the event that ends it."
+
+    κ: np.ndarray  # where the event happens (m,)
+    rows: np.ndarray  # which sample moves (m,)
+    moves: np.ndarray  # and how: 1 E→L, 2 E→R, 3 L→E, 4 R→E (m,)
+    S: np.ndarray  # s and p0 of the piece (m, d)
+    P: np.ndarray
+
+
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8b87f62e
+@kernel("f8[:,:,::1], f8[::1], i8[::1]")
+def left_sum(W, hi, side):  # -> (2, d)
+    "The sum of h_i W_i on the left, in two parts."
+    v = np.zeros((2, W.shape[2]))
+    for i in range(len(W)):
+        if side[i] == LEFT:
+            add_row(hi[i], W[i], v)
+    return v
+
+
+def program_of(W, m0, m1, hi):  # W (n, d), or (n, 2, d) in two parts -> Program
+    "Everything about a program that the loop reads."
+    if W.ndim == 2:
+        W = np.stack([W, 0 * W], 1)
+    Wt = np.ascontiguousarray(W[:, 0].T)
+    return Program(W, Wt, np.sqrt((Wt * Wt).sum(0)), np.stack([m0, m1]), hi, not np.any(m0))
+
+
+def new_state(program, side, κ=np.inf):  # -> State
+    "The state with nobody in the elbow; members count as right until they enter."
+    n, _, d = program.W.shape
+    counts = np.zeros(1, COUNTS).view(np.recarray)
+    counts.κ = κ
+    counts.left = np.count_nonzero(side == LEFT)
+    counts.mover = counts.origin = -1
+    E, QT = np.zeros(d, np.int64), np.zeros((2, d, d))
+    pL = left_sum(program.W, program.hi, side)
+    side = np.where(side == ELBOW, RIGHT, side)
+    return State(side, np.zeros(n, np.int64), E, QT, pL, counts)
+
+
+def new_lines(program):  # -> Lines
+    n, _, d = program.W.shape
+    return Lines(np.zeros((2, d)), np.zeros((2, 2, d)), np.zeros((2, n)))
+
+
+def new_trace(m, d):  # -> Trace
+    "Room for m entries."
+    rows, moves = np.empty((2, m), np.int64)
+    return Trace(np.empty(m), rows, moves, np.empty((m, d)), np.empty((m, d)))
+
+
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #26862f67
+@kernel("f8[:,:,::1], i8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1]")
+def piece(W, E, T, m, pL, ab, sp):  # fills ab and sp
+    "The straight lines of (42.3) for the members E of the elbow."
+    k, s, p0 = len(E), sp[0], sp[1]
     s[:] = 0.0
-    for j in range(k):
-        m[0, j] = m1[E[j]]
-        m[1, j] = -m0[E[j]]
-    for i in range(d):
+    for i in range(pL.shape[1]):
         p0[0, i], p0[1, i] = two_sum(-pL[0, i], -pL[1, i])
+    asked = np.empty((2, k))
+    for j in range(k):
+        asked[0, j] = m[1, E[j]]
+        asked[1, j] = -m[0, E[j]]
     if k:
-        balance(W, E, T, k, m[0], a, s, m[2])
-        balance(W, E, T, k, m[1], b, p0, m[2])
-    for i in range(d):
+        balance(W, E, T, asked[0], ab[0, :k], s)
+        balance(W, E, T, asked[1], ab[1, :k], p0)
+    for i in range(pL.shape[1]):
         p0[0, i] *= -1
         p0[1, i] *= -1
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #90a77087
 @kernel("f8[::1]")
-def _norm(v):  # -> number
+def length(v):  # -> number
     "The length of a vector, with no copies."
     t = 0.0
     for x in v:
@@ -204,434 +363,483 @@ def _norm(v):  # -> number
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #afe028a7
 @kernel("f8, f8, f8")
-def reach(a, b, h):  # -> θ, side
-    "Where a member of the elbow meets a bound as θ falls."
+def bound_met(a, b, h):  # -> κ, side
+    "Where a member of the elbow meets a bound as κ falls."
     if a > 0:
-        return b / a, 2
+        return b / a, RIGHT
     if a < 0:
-        return (h + b) / a, 0
-    return -np.inf, 1
+        return (h + b) / a, LEFT
+    return -np.inf, ELBOW
 
 
-@kernel("i8, i8[::1], f8[::1], f8[::1], f8[::1], i8, i8")
-def first_to_leave(k, E, a, b, hi, last, back):  # -> θ, sample, side
-    "The member of the elbow that leaves first."
-    best, who, to = 0.0, -1, 1
-    for j in range(k):
-        θ, side = reach(a[j], b[j], hi[E[j]])
-        if θ > best and not (E[j] == last and side == back):
-            best, who, to = θ, E[j], side
+@kernel("i8[::1], f8[:,::1], f8[::1], i8, i8")
+def first_to_leave(E, ab, hi, mover, origin):  # -> κ, sample, side
+    "The member of the elbow that leaves first; the last mover does not go back at once."
+    best, who, to = 0.0, -1, ELBOW
+    for j in range(len(E)):
+        κ, side = bound_met(ab[0, j], ab[1, j], hi[E[j]])
+        if κ > best and not (E[j] == mover and side == origin):
+            best, who, to = κ, E[j], side
     return best, who, to
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #5302fb7d
-@kernel("f8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1]")
-def slopes(Wt, s, p0, m0, m1, c, g):  # fills c and g
+@kernel("f8[:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1]")
+def slopes(Wt, sp, m, cg):  # fills cg
     "c = W s - m1 and g = W p0 - m0."
     d, n = Wt.shape
+    c, g, s, p0 = cg[0], cg[1], sp[0, 0], sp[1, 0]
     for i in range(n):
-        c[i] = -m1[i]
-        g[i] = -m0[i]
+        c[i] = -m[1, i]
+        g[i] = -m[0, i]
     for r in range(0, d, 2):
-        t, x, y = min(r + 1, d - 1), s[r], p0[r]
-        u, v = (s[t], p0[t]) if t > r else (0.0, 0.0)
+        t = min(r + 1, d - 1)
+        s_r, p_r = s[r], p0[r]
+        s_t, p_t = (s[t], p0[t]) if t > r else (0.0, 0.0)
         for i in range(n):
-            c[i] += x * Wt[r, i] + u * Wt[t, i]
-            g[i] += y * Wt[r, i] + v * Wt[t, i]
+            c[i] += s_r * Wt[r, i] + s_t * Wt[t, i]
+            g[i] += p_r * Wt[r, i] + p_t * Wt[t, i]
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #5fe810ac
-@kernel("f8, i8, f8, f8, f8, f8, f8")
-def arrives(
-    best, side, c, g, m1, scale, size
-):  # c and g of one sample, the size of what c is the difference of
+NOISE = 1e-12  # a slope below this share of its terms is zero
+
+
+@kernel("f8, i8, f8, f8, f8, f8")
+def arrives(best, side, c, g, m1, size):  # c and g of one sample, size of the terms of c
     "Does a sample outside the elbow meet its margin before `best`?"
-    sign = 1 - side  # L: 1, elbow: 0, R: -1
-    return sign * (c * best + g) > 0 and sign * c < -1e-12 * (scale * size + abs(m1))
+    sign = 1 - side  # 1 on the left, 0 in the elbow, -1 on the right
+    return sign * (c * best + g) > 0 and sign * c < -NOISE * (size + abs(m1))
 
 
-@kernel(
-    "f8[:,:,::1], f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], f8[:,::1], f8[:,::1], i8, f8, i8, f8[::1], f8[::1]"
-)
-def first_to_arrive(W, scale, m0, m1, side, still, s, p0, last, best, who, c, g):  # -> θ, sample
-    "The sample outside that meets its margin before `best`, if there is one; refines c and g of those it looks at."
-    size = _norm(s[0])
-    seen, top = -1, best
+@kernel("f8, f8[::1], f8[::1], i8[::1], i8[::1], f8[:,::1], f8, i8")
+def first_seen(best, norm, m1, side, resting, cg, size, mover):  # noqa: PLR0913
+    "The sample outside that meets its margin before `best` and all others, in plain arithmetic."
+    c, g, found = cg[0], cg[1], -1
     for i in range(len(c)):
-        if arrives(top, side[i], c[i], g[i], m1[i], scale[i], size) and i != last and not still[i]:
-            seen, top = i, -g[i] / c[i]
-    if seen < 0:
-        return best, who
-    for turn in range(len(c) + 1):  # the winner first, then who is left
-        i = seen if turn == 0 else turn - 1
-        if not arrives(best, side[i], c[i], g[i], m1[i], scale[i], size) or i == last or still[i]:
+        if not arrives(best, side[i], c[i], g[i], m1[i], norm[i] * size):
             continue
-        c[i] = dot_row(W[i], s, m1[i])
-        g[i] = dot_row(W[i], p0, m0[i])
-        if arrives(best, side[i], c[i], g[i], m1[i], scale[i], size):
+        if i != mover and not resting[i]:
+            found, best = i, -g[i] / c[i]
+    return found
+
+
+@kernel("f8[:,:,::1], f8[::1], f8[:,::1], i8[::1], i8[::1], f8[:,:,::1], f8[:,::1], i8, f8, i8")
+def first_to_arrive(W, norm, m, side, resting, sp, cg, mover, best, who):  # noqa: PLR0913
+    "κ and the sample that meets its margin before `best`, if one does; refines some of c and g."
+    c, g, size = cg[0], cg[1], length(sp[0, 0])
+    winner = first_seen(best, norm, m[1], side, resting, cg, size, mover)
+    if winner < 0:
+        return best, who
+    for turn in range(len(c) + 1):  # the winner first, then what is left
+        i = winner if turn == 0 else turn - 1
+        if not arrives(best, side[i], c[i], g[i], m[1, i], norm[i] * size):
+            continue
+        if i == mover or resting[i]:
+            continue
+        c[i] = dot_row(W[i], sp[0], m[1, i])
+        g[i] = dot_row(W[i], sp[1], m[0, i])
+        if arrives(best, side[i], c[i], g[i], m[1, i], norm[i] * size):
             best, who = -g[i] / c[i], i
     return best, who
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #154721bd
-@kernel(
-    "i8, i8[::1], f8[::1], f8[::1], f8[::1], i8, i8, i8[::1], i8[::1], f8[::1], f8[::1], f8[::1], f8, f8"
-)
-def first_of(k, E, a, b, hi, last, back, side, still, c, g, scale, size, least):  # -> sample, side
-    "Of all events at `least` or above the one with the least index."
-    who, to = len(c), 1
-    for j in range(k):
-        θ, there = reach(a[j], b[j], hi[E[j]])
-        if θ >= least and E[j] < who and not (E[j] == last and there == back):
+SAME = 1 - 1e-14  # events at SAME κ or above happen at κ
+
+
+@kernel()
+def least_index(program, state, lines):  # -> sample, side
+    "Of all events at the current κ the one with the least index."
+    now, E, ab, hi = state.counts[0], state.E, lines.ab, program.hi
+    c, g, size = lines.cg[0], lines.cg[1], length(lines.sp[0, 0])
+    who, to = len(c), ELBOW
+    for j in range(now.members):
+        κ, there = bound_met(ab[0, j], ab[1, j], hi[E[j]])
+        back = E[j] == now.mover and there == now.origin
+        if κ >= now.κ * SAME and E[j] < who and not back:
             who, to = E[j], there
     for i in range(who):
-        sign = 1 - side[i]
-        if (
-            sign * c[i] < -1e-12 * scale[i] * size
-            and -g[i] / c[i] >= least
-            and i != last
-            and not still[i]
-        ):
-            return i, 1
+        violated = (1 - state.side[i]) * c[i] < -NOISE * program.norm[i] * size
+        if violated and -g[i] / c[i] >= now.κ * SAME and i != now.mover and not state.resting[i]:
+            return i, ELBOW
     return who, to
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #74ce3a89
-@kernel("i8, i8, i8[::1], f8[:,:,::1], f8[:,:,::1], f8[::1]")
-def combination(i, k, E, W, f, y):  # fills y (k,) -> share of the row that is left over
-    "Row i as a combination of the elbow's rows, with twice the digits."
-    x, δ = W[i].copy(), np.empty(k)
+@kernel("f8[:,::1], i8[::1], f8[:,:,::1], f8[:,:,::1], f8[::1]")
+def combination(row, E, W, QT, y):  # fills y (k,) -> share of the row that is left over
+    "A row as a combination of the elbow's rows, with twice the digits."
+    k, x, Q, T = len(E), row.copy(), QT[0], QT[1]
+    δ = np.empty(k)
     y[:] = 0.0
-    for turn in range(3):
+    for _ in range(3):
         for j in range(k - 1, -1, -1):
             t = 0.0
             for r in range(x.shape[1]):
-                t += f[0, j, r] * (x[0, r] + x[1, r])
+                t += Q[j, r] * (x[0, r] + x[1, r])
             for c in range(j + 1, k):
-                t -= f[1, j, c] * δ[c]
-            δ[j] = t / f[1, j, j]
+                t -= T[j, c] * δ[c]
+            δ[j] = t / T[j, j]
         for j in range(k):
             y[j] += δ[j]
             add_row(-δ[j], W[E[j]], x)
-    return _norm(x[0] + x[1]) / _norm(W[i, 0])
+    return length(x[0] + x[1]) / length(row[0])
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #b72eb7fa
-@kernel("i8, i8, f8[:,:,::1], f8[::1], i8[::1], i8[::1], i8[::1], f8[:,:,::1], f8[:,::1], i8[::1]")
-def move(i, to, W, hi, side, still, E, f, pL, at):  # at: k, size of L, last, back -> done?
-    "Carry sample i to its new side."
-    k, was = at[0], side[i]
-    if to == 1:
-        share = elbow_append(f[0], f[1], k, W[i, 0])
-        if share <= 1e-13 or (share < 1e-6 and combination(i, k, E, W, f, np.zeros(k)) < 1e-17):
-            still[i] = 1
-            return False  # it moves with the elbow
-        E[k] = i
-        at[0] = k + 1
-        if was == 0:
-            add_row(-hi[i], W[i], pL)
-            at[1] -= 1
-    else:
-        j = 0
-        while E[j] != i:
-            j += 1
-        elbow_delete(f[0], f[1], k, j)
-        at[0] = k - 1
-        still[:] = 0
-        for r in range(j, k - 1):
-            E[r] = E[r + 1]
-        if to == 0:
-            add_row(hi[i], W[i], pL)
-            at[1] += 1
-    side[i], at[2], at[3] = to, i, was
-    if at[1] == 0:
-        pL[:] = 0.0
+DEPENDENT = 1e-13  # a smaller new share in double precision: the row depends on the elbow
+DOUBTFUL = 1e-6  # below this share twice the digits decide ...
+NOTHING_LEFT = 1e-17  # ... by what is then left over
+
+
+@kernel("i8, i8")
+def move_number(origin, to):  # sides -> 1 E→L, 2 E→R, 3 L→E, 4 R→E
+    "The number of a move."
+    if origin == ELBOW:
+        return 1 if to == LEFT else 2
+    return 3 if origin == LEFT else 4
+
+
+@kernel()
+def enter(i, W, hi, side, resting, E, QT, pL, now):  # noqa: PLR0913
+    "Carry sample i into the elbow, unless its row depends on the rows there; was it done?"
+    k = now.members
+    share = elbow_append(QT[0], QT[1], k, W[i, 0])
+    dependent = share <= DEPENDENT
+    if not dependent and share < DOUBTFUL:
+        dependent = combination(W[i], E[:k], W, QT, np.zeros(k)) < NOTHING_LEFT
+    if dependent:
+        resting[i] = 1
+        return False
+    E[k] = i
+    now.members = k + 1
+    now.mover = i
+    now.origin = side[i]
+    if side[i] == LEFT:
+        add_row(-hi[i], W[i], pL)
+        now.left -= 1
+        if now.left == 0:
+            pL[:] = 0.0
+    side[i] = ELBOW
     return True
 
 
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #52f1f1c6
-@kernel("i8, i8")
-def _code(was, to):  # sides -> 1 E→L, 2 E→R, 3 L→E, 4 R→E
-    "The number of a move."
-    return (1 if to == 0 else 2) if was == 1 else (3 if was == 0 else 4)
+@kernel()
+def leave(i, to, W, hi, side, resting, E, QT, pL, now):  # noqa: PLR0913
+    "Carry sample i from the elbow to the left or to the right."
+    k, j = now.members, 0
+    while E[j] != i:
+        j += 1
+    elbow_delete(QT[0], QT[1], k, j)
+    for r in range(j, k - 1):
+        E[r] = E[r + 1]
+    now.members = k - 1
+    now.mover = i
+    now.origin = ELBOW
+    resting[:] = 0
+    side[i] = to
+    if to == LEFT:
+        add_row(hi[i], W[i], pL)
+        now.left += 1
+    elif now.left == 0:
+        pL[:] = 0.0
 
 
-@kernel("i8, f8[:,:,::1], f8[::1], i8[::1], f8[:,::1], i8[::1]")
-def _cross(i, W, hi, side, pL, at):  # at: as for `move`
+@kernel()
+def cross(i, W, hi, state):
     "Carry sample i past its margin, from left to right or back."
-    sign = side[i] - 1
-    side[i] = 2 - side[i]
-    add_row(sign * hi[i], W[i], pL)
-    at[1] += sign
-    at[2] = -1
+    sign = state.side[i] - 1
+    add_row(sign * hi[i], W[i], state.pL)
+    state.counts[0].left += sign
+    state.side[i] = RIGHT - state.side[i]
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #a09635c9
-@kernel("i8, f8, f8[:,:,::1], f8[::1], i8[::1], i8[::1], f8[:,:,::1], f8[::1], f8[::1], i8")
-def makes_room(i, θ, W, hi, side, E, f, a, b, k):  # -> sample, side
-    "Who leaves when sample i must come and its row depends on the elbow's k rows."
-    y = np.zeros(k)
-    combination(i, k, E, W, f, y)
-    σ = side[i] - 1
-    t, who, to = hi[i], i, 2 - side[i]
-    for j in range(k):
+FIXED = 1e-10  # a member with a smaller share in the combination does not move
+TIED = 1e-12  # differences of room below this share of a bound do not count
+
+
+@kernel()
+def makes_room(i, program, state, lines):  # -> sample, side
+    "What leaves when sample i must come and its row depends on the elbow's rows."
+    now, hi, W = state.counts[0], program.hi, program.W
+    E = state.E[: now.members]
+    y = np.zeros(len(E))
+    combination(W[i], E, W, state.QT, y)
+    σ = state.side[i] - 1
+    least, who, to = hi[i], i, RIGHT - state.side[i]
+    for j in range(len(E)):
         h = hi[E[j]]
-        z = min(max(θ * a[j] - b[j], 0.0), h)
+        z = min(max(now.κ * lines.ab[0, j] - lines.ab[1, j], 0.0), h)
         rate = -σ * y[j]
-        if abs(rate) <= 1e-10:
+        if abs(rate) <= FIXED:
             continue
         room = (h - z) / rate if rate > 0 else -z / rate
-        if room < t - 1e-12 * hi[i] or (room <= t + 1e-12 * hi[i] and E[j] < who):
-            t, who, to = room, E[j], 0 if rate > 0 else 2
+        tied = room <= least + TIED * hi[i] and E[j] < who
+        if room < least - TIED * hi[i] or tied:
+            least, who, to = room, E[j], LEFT if rate > 0 else RIGHT
     return who, to
 
 
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #3b31956e
+FRESH_FACTORS = 128  # rounds between two factorisations of the elbow from its rows
+ROUNDING = 1e-13  # p0 below this share of p_L is rounding
+
+
+@kernel("f8[:,:,::1], i8[::1], f8[:,:,::1]")
+def fresh_factors(W, E, QT):  # fills QT
+    "The factors of the elbow from its rows."
+    for r in range(len(E)):
+        elbow_append(QT[0], QT[1], r, W[E[r], 0])
+
+
+@kernel("f8[::1], i8[::1], i8[::1], i8, f8, i8, i8")
+def write_event(κs, rows, moves, j, κ, who, move):
+    "What happens at the lower end of piece j."
+    κs[j] = κ
+    rows[j] = who
+    moves[j] = move
+
+
+@kernel()
+def exchange(who, program, state, lines, trace, j):  # writes entries j and j + 1
+    "Let sample `who` come although its row depends on the elbow's."
+    W, hi, origin, now = program.W, program.hi, state.side[who], state.counts[0]
+    side, resting, E, QT, pL, _ = state
+    κs, rows, moves, S, P = trace
+    out, there = makes_room(who, program, state, lines)
+    resting[who] = 0
+    comes, goes = move_number(origin, ELBOW), move_number(ELBOW, there)
+    if out == who:
+        cross(who, W, hi, state)
+        write_event(κs, rows, moves, j, now.κ, who, comes)
+        write_event(κs, rows, moves, j + 1, now.κ, who, goes)
+    else:
+        leave(out, there, W, hi, side, resting, E, QT, pL, now)
+        enter(who, W, hi, side, resting, E, QT, pL, now)
+        write_event(κs, rows, moves, j, now.κ, out, goes)
+        write_event(κs, rows, moves, j + 1, now.κ, who, comes)
+    S[j + 1] = S[j]
+    P[j + 1] = P[j]
+    now.mover = -1
+
+
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #865a79ea
-@kernel(
-    "f8[:,:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], i8[::1], f8[:,:,::1], f8[:,::1], i8[::1], f8, i8, f8[::1], i8[::1], i8[::1], f8[:,::1], f8[:,::1]"
-)
-def follow_chunk(
-    W, Wt, scale, m0, m1, hi, side, still, E, f, pL, at, θ, patience, ends, rows, moves, S, P
-):  # -> θ, rounds, why it stopped
-    "Pieces and events until the arrays are full (0), the last piece is reached (1), or too many steps in a row had no length (2)."
-    n, d = len(W), W.shape[2]
-    c, g = np.empty(n), np.empty(n)
-    a, b, s, p0 = np.empty(d), np.empty(d), np.empty((2, d)), np.empty((2, d))
-    linear = not m0.any()
-    j = 0
-    while j < len(ends) - 1:
-        if at[5] % 128 == 127:
-            for r in range(at[0]):
-                elbow_append(f[0], f[1], r, W[E[r], 0])
-        at[5] += 1
-        piece(at[0], E, W, f[1], m0, m1, pL, a, b, s, p0)
-        if linear and (at[0] == d or _norm(p0[0]) <= 1e-13 * _norm(pL[0])):
-            p0[:] = 0.0
-        best, who, to = first_to_leave(at[0], E, a, b, hi, at[2], at[3])
-        if p0.any() or not linear:
-            slopes(Wt, s[0], p0[0], m0, m1, c, g)
-            new, i = first_to_arrive(W, scale, m0, m1, side, still, s, p0, at[2], best, who, c, g)
+TRACE_FULL, LAST_PIECE, TIES = 0, 1, 2  # why the loop stopped
+
+
+@kernel()
+def follow_pieces(program, state, lines, trace, patience):  # -> entries, why it stopped
+    "Pieces and events until the trace is full, the last piece is reached, or ties never end."
+    W, Wt, norm, m, hi, proportional = program
+    side, resting, elbow, QT, pL, counts = state
+    ab, sp, cg = lines
+    κs, rows, moves, S, P = trace
+    now, j = counts[0], 0
+    while j < len(κs) - 1:  # an exchange takes two entries
+        E = elbow[: now.members]
+        if now.rounds % FRESH_FACTORS == FRESH_FACTORS - 1:
+            fresh_factors(W, E, QT)
+        now.rounds += 1
+        piece(W, E, QT[1], m, pL, ab, sp)
+
+        κ, who, to = first_to_leave(E, ab, hi, now.mover, now.origin)
+        full = len(E) == len(elbow)
+        if proportional and (full or length(sp[1, 0]) <= ROUNDING * length(pL[0])):
+            sp[1] = 0.0
+            cg[0] = 0.0
+        else:
+            slopes(Wt, sp, m, cg)
+            sooner, i = first_to_arrive(W, norm, m, side, resting, sp, cg, now.mover, κ, who)
             if i != who:
-                best, who, to = new, i, 1
-        else:
-            c[:] = 0.0
-        S[j] = s[0]
-        P[j] = p0[0]
-        ends[j] = 0.0
-        rows[j] = who
-        moves[j] = 0
+                κ, who, to = sooner, i, ELBOW
+        S[j] = sp[0, 0]
+        P[j] = sp[1, 0]
         if who < 0:
-            return 0.0, j + 1, 1
-        at[4] += 1
-        if best < θ * (1 - 1e-14):
-            at[4] = 0  # steps of no length in a row
-        elif at[4] > patience:
-            return θ, j, 2
-        else:
-            who, to = first_of(
-                at[0],
-                E,
-                a,
-                b,
-                hi,
-                at[2],
-                at[3],
-                side,
-                still,
-                c,
-                g,
-                scale,
-                _norm(s[0]),
-                θ * (1 - 1e-14),
-            )
-        was, θ0 = side[who], θ
-        θ = min(best, θ)
-        ends[j] = θ
-        rows[j] = who
-        moves[j] = _code(was, to)
-        if not move(who, to, W, hi, side, still, E, f, pL, at):
-            if linear:
-                θ = θ0
-                continue
-            out, there = makes_room(who, θ, W, hi, side, E, f, a, b, at[0])
-            still[who] = 0
-            if out == who:
-                _cross(who, W, hi, side, pL, at)
-                moves[j + 1] = _code(1, there)
+            write_event(κs, rows, moves, j, 0.0, who, 0)
+            return j + 1, LAST_PIECE
+
+        now.stalled = 0 if κ < now.κ * SAME else now.stalled + 1
+        if now.stalled > patience:
+            return j, TIES
+        if now.stalled > 0:
+            who, to = least_index(program, state, lines)
+        origin, before = side[who], now.κ
+        now.κ = min(κ, before)
+        if to != ELBOW:
+            leave(who, to, W, hi, side, resting, elbow, QT, pL, now)
+        elif not enter(who, W, hi, side, resting, elbow, QT, pL, now):
+            if proportional:  # it moves with the elbow: nothing happens
+                now.κ = before
             else:
-                move(out, there, W, hi, side, still, E, f, pL, at)
-                move(who, 1, W, hi, side, still, E, f, pL, at)
-                rows[j] = out
-                moves[j + 1] = moves[j]
-                moves[j] = _code(1, there)
-            j += 1
-            S[j] = S[j - 1]
-            P[j] = P[j - 1]
-            ends[j] = θ
-            rows[j] = who
-            at[2] = -1
+                exchange(who, program, state, lines, trace, j)
+                j += 2
+            continue
+        write_event(κs, rows, moves, j, now.κ, who, move_number(origin, to))
         j += 1
-    return θ, j, 0
-
-
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #e567fef1
-@kernel("f8[:,:,::1], f8[::1], i8[::1]")
-def left_sum(W, hi, side):  # -> (2, d)
-    "The sum of h_i W_i on the left, in two parts."
-    v = np.zeros((2, W.shape[2]))
-    for i in range(len(W)):
-        if side[i] == 0:
-            add_row(hi[i], W[i], v)
-    return v
-
-
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #5ea6c804
-_NAMES = "ends", "rows", "moves", "S", "P"
+    return j, TRACE_FULL
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #24aecd1c
-def _room(m, d):  # the arrays of m rounds
-    return (
-        np.empty(m),
-        np.empty(m, np.int64),
-        np.empty(m, np.int64),
-        np.empty((m, d)),
-        np.empty((m, d)),
-    )
+PATIENCE = 100  # events at one κ, times n + d, after which ties are given up
+SMALL_TRACE = 256  # entries of the shortest trace but the first
+LARGE_TRACE = 65536  # entries of the longest
+TRACE_SIZE = 2 * 10**8  # numbers that one call may read, so that an interruption is heard
 
 
-def follow(
-    W,  # rows, or rows in two parts
-    m0,
-    m1,
-    hi,
-    side=None,
-    top=np.inf,  # margins m0 + θ m1; where to start
-    verbose=0,
-    max_events=None,
-    patience=None,
-):  # -> dict of ends, rows, moves, S, P, and why it stopped
-    "Pieces and events as θ falls from `top` to zero."
-    if W.ndim == 2:
-        W = np.stack([W, 0 * W], 1)
-    n, _, d = W.shape
-    side = np.zeros(n, np.int64) if side is None else side.copy()
-    start = np.flatnonzero(side == 1)
-    L = np.flatnonzero(side == 0)
-    E, f, pL, at = (
-        np.zeros(d, np.int64),
-        np.zeros((2, d, d)),
-        left_sum(W, hi, side),
-        np.array([0, len(L), -1, -1, 0, 0]),
-    )
-    still = np.zeros(n, np.int64)
-    Wt = np.ascontiguousarray(W[:, 0].T)
-    scale = np.sqrt((Wt * Wt).sum(0))
-    for i in start:
-        side[i] = 2
-        move(i, 1, W, hi, side, still, E, f, pL, at)
-    at[2:] = -1, -1, 0, 0
-    left, θ, done, why = max_events or 10**9, float(top), [], "events"
+class Followed(NamedTuple):
+    "All that `follow` found."
+
+    trace: Trace
+    why: str  # it stopped: "end", "low", "events", "ties" or "interrupted"
+
+
+def trace_lengths(n, d, most):
+    "The lengths of the traces, the first of them for a short path."
+    m = 3 * n + 64
+    while most > 0:
+        yield min(most, m)
+        most -= m
+        m = max(SMALL_TRACE, min(TRACE_SIZE // (n * d), LARGE_TRACE))
+
+
+@kernel()
+def enter_all(members, program, state):
+    "Carry some samples into the elbow."
+    side, resting, E, QT, pL, counts = state
+    for i in members:
+        enter(i, program.W, program.hi, side, resting, E, QT, pL, counts[0])
+
+
+def starting_state(program, side, κ):  # -> State
+    "The state with these sides, the elbow factorised."
+    state = new_state(program, side, κ)
+    enter_all(np.flatnonzero(side == ELBOW), program, state)
+    state.counts.mover = state.counts.origin = -1
+    return state
+
+
+def joined(traces, d):  # -> Trace
+    return Trace(*map(np.concatenate, zip(*traces))) if traces else new_trace(0, d)
+
+
+def follow(  # -> Followed
+    program, state=None, low=0.0, verbose=0, max_events=None, patience=None
+):
+    """Pieces and events as κ falls.
+
+    Parameters
+    ----------
+    program : Program
+        What to follow.
+    state : State, optional
+        Where to start; by default at κ = ∞ with everything left.
+    low : float, default=0.0
+        The loop may stop as soon as it is at or below this κ.
+    verbose : int, default=0
+        Show a progress bar.
+    max_events : int, optional
+        Stop after so many events.
+    patience : int, optional
+        Give up after so many events at one κ.
+    """
+    n, _, d = program.W.shape
+    if max_events is not None and max_events < 1:
+        raise ValueError(f"`max_events` must be at least 1, got {max_events}.")
+    if state is None:
+        state = new_state(program, np.full(n, LEFT))
+    patience = patience or PATIENCE * (n + d)
+    most = 10**9 if max_events is None else max_events
+    lines, traces, why = new_lines(program), [], "events"
     with progress(verbose=verbose, desc="path", unit=" events", total=None) as bar:
         try:
-            while left > 0:
-                m = int(
-                    min(
-                        left, 3 * n + 64 if not done else max(256, min(2 * 10**8 // (n * d), 65536))
-                    )
-                )
-                out = _room(m + 1, d)  # an exchange takes two places
-                θ, j, stop = follow_chunk(
-                    W,
-                    Wt,
-                    scale,
-                    m0,
-                    m1,
-                    hi,
-                    side,
-                    still,
-                    E,
-                    f,
-                    pL,
-                    at,
-                    θ,
-                    patience or 100 * (n + d),
-                    *out,
-                )
-                done.append([x[:j] for x in out])
-                left -= j
+            for m in trace_lengths(n, d, most):
+                trace = new_trace(m + 1, d)
+                j, stop = follow_pieces(program, state, lines, trace, patience)
+                traces.append([x[:j] for x in trace])
                 bar.update(j)
-                bar.set_postfix_str(f"down to {θ:.3g}", refresh=False)
-                if stop:
-                    why = ("end", "ties")[stop - 1]
+                bar.set_postfix_str(f"down to {state.counts[0].κ:.3g}", refresh=False)
+                if stop != TRACE_FULL:
+                    why = "end" if stop == LAST_PIECE else "ties"
+                    break
+                if state.counts[0].κ <= low:
+                    why = "low"
                     break
         except KeyboardInterrupt:
             why = "interrupted"
-    return dict(zip(_NAMES, map(np.concatenate, zip(*done) if done else _room(0, d)))) | {
-        "why": why
-    }
+    return Followed(joined(traces, d), why)
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #65b443ce
-_GOES = np.array([1, 0, 2, 1, 1])  # moves 1 to 4 lead to the left, the right, the elbow, the elbow
+GOES = np.array([ELBOW, LEFT, RIGHT, ELBOW, ELBOW])  # where moves 1 to 4 lead
 
 
-def sides_after(n, rows, moves, l):  # -> (n,): 0 left, 1 elbow, 2 right
-    "The partition after the first `l` moves."
-    side = np.zeros(n, np.int64)
-    side[rows[:l]] = _GOES[moves[:l]]  # the last move of a sample stays
+def sides_after(side, rows, moves):  # -> (n,)
+    "The partition after some moves: the last move of a sample stays."
+    side = side.copy()
+    side[rows] = GOES[moves]
     return side
 
 
+@kernel("f8[:,:,::1], f8[::1], i8[::1], i8[::1], i8[::1], f8[:,::1]")
+def replay(W, hi, rows, moves, side, pL):  # changes side and pL
+    "Make some moves, one by one."
+    for j in range(len(rows)):
+        i = rows[j]
+        if side[i] == LEFT:
+            add_row(-hi[i], W[i], pL)
+        side[i] = LEFT if moves[j] == 1 else (RIGHT if moves[j] == 2 else ELBOW)
+        if side[i] == LEFT:
+            add_row(hi[i], W[i], pL)
+
+
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #db279bf8
+@kernel("f8[::1], f8[::1], i8[::1]")
+def outermost(x, hi, E):  # -> position in the elbow, -1 if all are inside
+    "The member whose multiplier leaves its box by most, in units of its bound."
+    most, out = 0.0, -1
+    for j in range(len(E)):
+        beyond = max(-x[j], x[j] - hi[E[j]]) / hi[E[j]]
+        if beyond > most:
+            most, out = beyond, j
+    return out
+
+
 @kernel("f8[:,:,::1], f8[::1], f8[::1], i8[::1], f8[:,::1], f8[::1], f8[:,::1]")
-def multipliers(
-    W, m, hi, side, pL, z, p
-):  # fills z and p = W'z (2, d) -> how many were put on the edge
+def multipliers(W, m, hi, side, pL, z, p):  # fills z and p = W'z (2, d) -> put on the edge
     "The multipliers that belong to a partition when the margins are m."
-    n, d = len(W), W.shape[2]
-    E = np.flatnonzero(side == 1)
-    k = len(E)
-    Q, T = np.zeros((d, d)), np.zeros((d, d))
+    d, E = W.shape[2], np.flatnonzero(side == ELBOW)
+    Q, T, x = np.zeros((d, d)), np.zeros((d, d)), np.empty(len(E))
     pL = pL.copy()
-    x, mE, δ = np.empty(k), np.empty(k), np.empty(k)
-    moved = 0
-    for i in range(n):
-        z[i] = hi[i] if side[i] == 0 else 0.0
-    for j in range(k):
+    for i in range(len(W)):
+        z[i] = hi[i] if side[i] == LEFT else 0.0
+    for j in range(len(E)):
         elbow_append(Q, T, j, W[E[j], 0])
-    while True:
-        for j in range(k):
-            mE[j] = m[E[j]]
+    for moved in range(len(E) + 1):
+        k = len(E) - moved
         p[:] = pL
-        balance(W, E, T, k, mE, x, p, δ)
-        far, out = 0.0, -1
-        for j in range(k):
-            i = E[j]
-            z[i] = x[j]
-            beyond = max(-z[i], z[i] - hi[i]) / hi[i]
-            if beyond > far:
-                far, out = beyond, j
+        balance(W, E[:k], T, m[E[:k]], x[:k], p)
+        z[E[:k]] = x[:k]
+        out = outermost(x, hi, E[:k])
         if out < 0:
-            return moved
+            break
         i = E[out]
-        moved += 1
         if z[i] > 0:
             add_row(hi[i], W[i], pL)
             z[i] = hi[i]
         else:
             z[i] = 0.0
         elbow_delete(Q, T, k, out)
-        k -= 1
-        for r in range(out, k):
-            E[r] = E[r + 1]
+        E[out : k - 1] = E[out + 1 : k].copy()
+    return moved
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8df8c7c9
-class TwinPoint(NamedTuple):
-    "Everything about one λ."
+class PathPoint(NamedTuple):
+    "Everything about one value of the parameter."
 
-    lam: float
+    value: float  # λ or ε
     z: np.ndarray  # multipliers, those of the other class, then those of the rest (n,)
     alpha: np.ndarray  # the same, apart
     beta: np.ndarray
@@ -640,156 +848,255 @@ class TwinPoint(NamedTuple):
     side: np.ndarray  # 0 left of the margin, 1 elbow, 2 right (n,)
 
 
-EVENT = np.dtype([("lam", "f8"), ("number", "i1"), ("group", "U1"), ("row", "i8"), ("move", "U3")])
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #0855c0dd
+class PlanePath(ExactPath):
+    """The solutions of one twin program for every value of λ, or of ε.
 
+    Derived classes have the fields `qp` (the program), `rows` and `moves` (which sample moves at
+    each event, in the order of the path, and how: 1 E→L, 2 E→R, 3 L→E, 4 R→E) and `complete`.
+    """
 
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #091a165a
-def _lams(path, lam):  # checked
-    lam = np.asarray(lam, float)
-    low = 0.0 if path.complete else path.breakpoints.min(initial=np.inf)
-    if not (lam >= low).all():
-        raise ValueError(
-            f"λ must be at least {low:.6g}"
-            + (", where this path was stopped." if low else ".")
-            + f" Got {np.min(lam):.6g}."
-        )
-    return lam
+    scale = "linear"  # of the parameter in pictures
 
+    def planes(self, values):  # one value, or many -> (d+1,) or (len, d+1)
+        "w and b in one row."
+        raise NotImplementedError
 
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #37b1f67f
-@dataclass(frozen=True, eq=False)
-class TwinPath:
-    "The solutions of one twin program for every λ."
+    def setting(self, value):  # -> λ, q
+        "The program at one value of the parameter."
+        raise NotImplementedError
 
-    qp: TwinQP
-    breakpoints: np.ndarray  # λ of the events, decreasing; piece l lies between breakpoints l and l-1, the last one goes down to 0
-    rows: np.ndarray  # which sample moves at each break point
-    moves: np.ndarray  # and how: 1 E→L, 2 E→R, 3 L→E, 4 R→E
-    S: np.ndarray  # (42.4), one row per piece
-    P: np.ndarray
-    complete: bool = True  # False where it was stopped early
+    def start(self):  # -> (n,)
+        "Where every sample is before the first event."
+        raise NotImplementedError
+
+    def events_before(self, value):
+        "How many events lie between the start of the path and this value."
+        raise NotImplementedError
+
+    def pieces(self, every):  # yields l, first value, last value
+        "Every so many pieces that have a length."
+        raise NotImplementedError
+
+    def slanted(self, l, value):  # -> v = R u
+        "The plane on piece l, as the path stores it."
+        raise NotImplementedError
 
     @cached_property
     def W2(self):
-        return in_two(self.qp)  # rows in two parts
+        "Rows in two parts."
+        return in_two(self.qp)
+
+    def curves(self, values):
+        "What the plain picture of a path draws: slopes and offset."
+        return self.planes(values)
+
+    def decision(self, X, values):  # -> (len(X),), or (len(X), len(values))
+        "w·x + b for every row of X at every value of the parameter."
+        return homogeneous(np.asarray(X, float)) @ self.planes(values).T
+
+    def at(self, value):  # -> PathPoint
+        "Multipliers and plane at one value of the parameter."
+        u, qp, l = self.planes(value), self.qp, self.events_before(value)
+        side = sides_after(self.start(), self.rows[:l], self.moves[:l])
+        z = np.where(side == LEFT, qp.hi, 0.0)
+        if (side == ELBOW).any():
+            λ, q = self.setting(value)
+            pL = left_sum(self.W2, qp.hi, side)
+            multipliers(self.W2, λ * q, qp.hi, side, pL, z, np.empty((2, len(u))))
+        return PathPoint(float(value), z, z[: qp.nB], z[qp.nB :], u[:-1], float(u[-1]), side)
+
+    def kkt(self, every=1):  # -> PathKKT
+        "The largest violation and gap, at both ends and in the middle of every so many pieces."
+        qp, side, done, found = self.qp, self.start(), 0, []
+        pL = left_sum(self.W2, qp.hi, side)
+        for l, first, last in self.pieces(every):
+            replay(self.W2, qp.hi, self.rows[done:l], self.moves[done:l], side, pL)
+            done = l
+            for share in (0.0, 0.5, 1.0):
+                value = (1 - share) * first + share * last
+                found.append((*self.piece_residuals(l, value, side, pL), value))
+        return largest(found)
+
+    def piece_residuals(self, l, value, side, pL):  # -> violation, relative gap
+        "The residuals on piece l, with the multipliers that its sets give."
+        qp, (λ, q) = self.qp, self.setting(value)
+        if λ <= 0:
+            return 0.0, 0.0
+        z, p = np.empty(len(q)), np.empty((2, len(qp.R)))
+        multipliers(self.W2, λ * q, qp.hi, side, pL, z, p)
+        return point_residuals(qp.W, q, qp.hi, z, λ, self.slanted(l, value), self.total)
+
+    @cached_property
+    def total(self):
+        "Σ h_i ‖W_i‖, the size of what W'z adds up."
+        return float(np.sqrt((self.qp.W**2).sum(1)) @ self.qp.hi)
+
+    def plot(self, show=6):  # -> figure
+        "Multipliers, values, slopes and offset against the parameter."
+        return plot_path(self, show)
+
+    def __repr__(self):
+        stopped = "" if self.complete else ", stopped early"
+        n, d = len(self.qp.q), self.qp.N.shape[1] - 1
+        return f"{type(self).__name__}(n={n}, d={d}, {len(self.rows)} events{stopped})"
+
+
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #37b1f67f
+EVENT = np.dtype([("lam", "f8"), ("number", "i1"), ("group", "U1"), ("row", "i8"), ("move", "U3")])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwinPath(PlanePath):
+    """The solutions of one twin program for every λ.
+
+    Attributes
+    ----------
+    qp : TwinQP
+        The program.
+    lams : ndarray of shape (m,)
+        λ of the events, falling; piece l lies between events l and l-1, the last goes down to 0.
+    rows : ndarray of shape (m,)
+        Which sample moves at each event.
+    moves : ndarray of shape (m,)
+        And how: 1 E→L, 2 E→R, 3 L→E, 4 R→E.
+    S, P : ndarray of shape (m + 1, d + 1)
+        s and p0 of (42.4), one row for each piece.
+    complete : bool
+        False where the path was stopped early.
+    """
+
+    qp: TwinQP
+    lams: np.ndarray
+    rows: np.ndarray
+    moves: np.ndarray
+    S: np.ndarray
+    P: np.ndarray
+    complete: bool = True
+
+    parameter = "λ"
+    scale = "log"
 
     @property
-    def events(
-        self,
-    ):  # (m,) records: lam, number 1 to 8 as in the paper, group "B" or "C", row in its group, move
+    def breakpoints(self):
+        "λ of the events, ascending."
+        return self.lams[::-1]
+
+    @property
+    def domain(self):
+        "From 0, or from where the path was stopped, to infinity."
+        low = 0.0 if self.complete else float(self.lams[-1])
+        return low, np.inf
+
+    @property
+    def events(self):  # (m,) records
+        "λ, number 1 to 8 as in the paper, group, row in its group and move, in falling order of λ."
         rest = self.rows >= self.qp.nB
         out = np.empty(len(self.rows), EVENT)
-        out["lam"], out["number"], out["group"] = (
-            self.breakpoints,
-            self.moves + 4 * rest,
-            np.where(rest, "C", "B"),
-        )
-        out["row"], out["move"] = (
-            self.rows - self.qp.nB * rest,
-            np.array(["", "E→L", "E→R", "L→E", "R→E"])[self.moves],
-        )
+        out["lam"] = self.lams
+        out["number"] = self.moves + 4 * rest
+        out["group"] = np.where(rest, "C", "B")
+        out["row"] = self.rows - self.qp.nB * rest
+        out["move"] = np.array(["", "E→L", "E→R", "L→E", "R→E"])[self.moves]
         return out.view(np.recarray)
 
-    def piece(self, lam):
-        return np.minimum(np.searchsorted(-self.breakpoints, -_lams(self, lam)), len(self.S) - 1)
+    def start(self):
+        return np.full(len(self.qp.q), LEFT)
+
+    def setting(self, lam):
+        return float(lam), self.qp.q
+
+    def events_before(self, lam):
+        passed = np.searchsorted(-self.lams, -self.checked(lam))
+        return np.minimum(passed, len(self.S) - 1)
 
     def planes(self, lam):  # one λ, or many -> (d+1,) or (len, d+1)
-        "w, b in one row, (42.4)."
-        l, lam = self.piece(lam), np.asarray(lam, float)[..., None]
+        "w and b in one row, (42.4)."
+        l, lam = self.events_before(lam), np.asarray(lam, float)[..., None]
         P = self.P[l]
         v = -self.S[l] - np.divide(P, lam, out=np.zeros_like(P), where=P != 0)
         return solve_triangular(self.qp.R, v.T).T
 
-    def decision(self, X, lam):  # -> (len(X),), or (len(X), len(lam))
-        "w·x + b for every row of X at every λ."
-        return homogeneous(np.asarray(X, float)) @ self.planes(lam).T
+    def slanted(self, l, lam):
+        return -self.S[l] - self.P[l] / lam
 
-    def at(self, lam):  # -> TwinPoint
-        "Multipliers and plane at one λ."
-        return point_at(self, lam)
+    def pieces(self, every=1):
+        ends = np.r_[2 * self.lams[:1], self.lams, 0.0]
+        for l in range(0, len(self.S), every):
+            if ends[l] > ends[l + 1]:
+                yield l, ends[l], ends[l + 1]
 
-    def kkt(self, every=1):
-        return path_kkt(self, every)
-
-    def plot(self, show=6):
-        return plot_path(self, show)
-
-    def explore(self, A=None):
+    def explore(self, A=None):  # -> widget
+        "One λ at a time under a slider; `A` are rows of the own class, to be drawn too."
         return explore_path(self, A)
-
-    def save(self, file):
-        save_path(self, file)
-
-    load = staticmethod(lambda file: load_path(file))
-
-    def __repr__(self):
-        return f"TwinPath(n={len(self.qp.q)}, d={self.qp.N.shape[1] - 1}, {len(self.rows)} events{'' if self.complete else ', stopped early'})"
-
-
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #66cbbf0f
-def point_at(path, lam):  # -> TwinPoint
-    "Multipliers and plane of a path at one λ."
-    qp, l, n = path.qp, int(path.piece(lam)), len(path.qp.q)
-    u = path.planes(lam)
-    side = sides_after(n, path.rows, path.moves, l)
-    z = np.where(side == 0, qp.hi, 0.0)
-    if (side == 1).any():
-        multipliers(
-            path.W2,
-            float(lam) * qp.q,
-            qp.hi,
-            side,
-            left_sum(path.W2, qp.hi, side),
-            z,
-            np.empty((2, len(u))),
-        )
-    return TwinPoint(float(lam), z, z[: qp.nB], z[qp.nB :], u[:-1], float(u[-1]), side)
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #e98d9547
-def path_of(
-    qp,  # TwinQP
-    verbose=0,  # show a progress bar
-    max_events=None,  # stop after so many
-):  # -> TwinPath
-    "The path of a program that has been set up before."
-    o = follow(in_two(qp), np.zeros(len(qp.q)), qp.q, qp.hi, verbose=verbose, max_events=max_events)
-    last = o["why"] == "end"
-    m = len(o["ends"]) - last
-    low = o["ends"][m - 1] if m else np.inf
-    if not last:
+def lambda_program(qp):  # TwinQP -> Program
+    "Margins λ q: what the loop follows in λ."
+    return program_of(in_two(qp), np.zeros(len(qp.q)), qp.q, qp.hi)
+
+
+def twin_path_of(qp, found):  # TwinQP, Followed -> TwinPath
+    "The path that the loop has written."
+    t, complete = found.trace, found.why == "end"
+    m = len(t.κ) - complete
+    return TwinPath(qp, t.κ[:m], t.rows[:m], t.moves[:m], t.S, t.P, complete)
+
+
+def warn_stopped(found, where):
+    "Warn when a path does not go all the way; `where` says how far it goes."
+    if found.why != "end":
+        m = len(found.trace.κ)
         warnings.warn(
-            f"The path was stopped after {m} events at λ = {low:.6g} ({o['why']}): it holds from there up.",
+            f"The path was stopped after {m} events {where} ({found.why}).",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return TwinPath(qp, o["ends"][:m], o["rows"][:m], o["moves"][:m], o["S"], o["P"], last)
+
+
+def path_of(qp, verbose=0, max_events=None):  # TwinQP -> TwinPath
+    "The path of a program that has been set up before; at most so many events of it."
+    found = follow(lambda_program(qp), verbose=verbose, max_events=max_events)
+    path = twin_path_of(qp, found)
+    warn_stopped(found, f"at λ = {path.domain[0]:.6g}: it holds from there up")
+    return path
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #f3abacb0
-def twin_path(
-    A,
-    B,
-    C=None,  # own class, other class, the rest
-    eps=0.2,
-    delta=1e-4,
-    kB=1.0,
-    kC=1.0,
-    verbose=0,
-    max_events=None,
+def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
+    A, B, C=None, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
 ):  # -> TwinPath
-    "All solutions of (40.1), from λ = ∞ down to 0."
+    """All solutions of (40.1), from λ = ∞ down to 0.
+
+    Parameters
+    ----------
+    A, B, C : array of shape (n, d)
+        Rows of the own class, of the other class and of the rest; the rest may be left out.
+    eps : float, default=0.2
+        The rest is asked for a margin of 1 - eps.
+    delta : float, default=1e-4
+        The ridge on w and b.
+    kB, kC : float, default=1.0
+        What a slack of the other class and of the rest costs.
+    verbose : int, default=0
+        Show a progress bar.
+    max_events : int, optional
+        Stop after so many events.
+    """
     return path_of(twin_qp(A, B, C, eps, delta, kB, kC), verbose, max_events)
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8632a4a2
-@kernel("f8[:,::1], f8[::1], f8[::1], f8[::1], f8, f8[::1], f8[::1], f8")
-def point_residuals(W, q, hi, z, λ, s, p0, total):  # -> violation, relative gap
-    "The two residuals of one plane and its multipliers."
-    v = -s - p0 / λ
+LEAST_PRIMAL = 1e-6  # gaps are relative to P, or to this share of the zero plane's objective
+
+
+@kernel("f8[:,::1], f8[::1], f8[::1], f8[::1], f8, f8[::1], f8")
+def point_residuals(W, q, hi, z, λ, v, total):  # -> violation, relative gap
+    "The two residuals of one plane and its multipliers, (42.5)."
     p = z @ W + λ * v
     r = q + W @ v
-    unit = P = gap = bad = 0.0
+    zero_plane = P = gap = bad = 0.0
     for x in v:
         P += λ * x * x / 2
     for x in p:
@@ -800,174 +1107,102 @@ def point_residuals(W, q, hi, z, λ, s, p0, total):  # -> violation, relative ga
         up, down = max(r[i], 0.0), max(-r[i], 0.0)
         P += hi[i] * up
         gap += up * (hi[i] - z[i]) + down * z[i]
-        unit += hi[i] * q[i]
+        zero_plane += hi[i] * q[i]
         t = z[i] / hi[i]
         bad = max(bad, abs(t - min(max(t + r[i], 0.0), 1.0)))
-    return bad, gap / max(P, 1e-6 * unit)
-
-
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #f93900b8
-@kernel(
-    "f8[:,::1], f8[:,:,::1], f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8, i8, i8, i8[::1]"
-)
-def residuals(
-    W, W2, q, hi, ends, rows, moves, S, P, side, pL, start, stop, every, goes
-):  # -> violation, gap, λ of the larger
-    "The largest residuals on pieces start to stop; carries `side` and `pL` along."
-    z, p, total, worst, far, at = np.empty(len(q)), np.empty((2, W.shape[1])), 0.0, 0.0, 0.0, np.inf
-    for i in range(len(q)):
-        total += hi[i] * np.sqrt((W[i] * W[i]).sum())
-    for l in range(start, stop):
-        if l:
-            i = rows[l - 1]
-            was = side[i]
-            side[i] = goes[moves[l - 1]]
-            if was == 0:
-                add_row(-hi[i], W2[i], pL)
-            if side[i] == 0:
-                add_row(hi[i], W2[i], pL)
-        top = ends[l - 1] if l else 2 * ends[0]
-        for t in range(3):
-            λ = top - (top - ends[l]) * t / 2 if t < 2 else ends[l]
-            if λ <= 0 or l % every or top == ends[l]:
-                continue
-            multipliers(W2, λ * q, hi, side, pL, z, p)
-            bad, gap = point_residuals(W, q, hi, z, λ, S[l], P[l], total)
-            if max(bad, gap) > max(worst, far):
-                at = λ
-            worst, far = max(worst, bad), max(far, gap)
-    return worst, far, at
-
-
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #aabbdee5
-class PathKKT(NamedTuple):
-    "The largest residuals anywhere on a path."
-
-    violation: float  # of the optimality conditions
-    gap: float  # relative duality gap
-    lam: float  # where the larger of the two is
-
-
-def path_kkt(path, every=1):  # look at every so many pieces -> PathKKT
-    "The largest violation and the largest relative gap, at both ends and in the middle of every piece."
-    qp, m = path.qp, len(path.S)
-    side, ends = np.zeros(len(qp.q), np.int64), np.r_[path.breakpoints, 0.0][:m]
-    pL = left_sum(path.W2, qp.hi, side)
-    step, found = max(1, 10**8 // qp.W.size), []
-    for l in range(0, m, step):
-        found.append(
-            residuals(
-                qp.W,
-                path.W2,
-                qp.q,
-                qp.hi,
-                ends,
-                path.rows,
-                path.moves,
-                path.S,
-                path.P,
-                side,
-                pL,
-                l,
-                min(l + step, m),
-                every,
-                _GOES,
-            )
-        )
-    worst = max(found, key=lambda t: max(t[:2]))
-    return PathKKT(max(t[0] for t in found), max(t[1] for t in found), worst[2])
+    return bad, gap / max(P, LEAST_PRIMAL * zero_plane)
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #0796f70d
-def _grid(path, many=300):  # λ for drawing: break points, or some of them, and beyond both ends
-    b = np.unique(path.breakpoints[path.breakpoints > 0])[::-1]
-    return np.r_[
-        2 * b[0],
-        b[np.unique(np.linspace(0, len(b) - 1, many).astype(int))],
-        [b[-1] / 2] * path.complete,
-    ]
+def values_to_draw(path, most=300):  # -> ascending
+    "Break points, or some of them, and a little beyond both ends."
+    b = np.unique(path.breakpoints)
+    if path.scale == "log":
+        b = b[b > 0]
+        few = b[np.unique(np.linspace(0, len(b) - 1, most).astype(int))]
+        return np.r_[[b[0] / 2] * path.complete, few, 2 * b[-1]]
+    low, high = path.domain
+    return np.unique(np.r_[np.linspace(low, high, 60), b])
+
+
+def liveliest(path, Z, show):  # -> rows of the other class, rows of the rest
+    "The samples of both groups whose multipliers move most."
+    moving = np.argsort(-np.abs(np.diff(Z, axis=0)).sum(0), kind="stable")
+    return moving[moving < path.qp.nB][:show], moving[moving >= path.qp.nB][:show]
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #105cfdff
 def plot_path(path, show=6):  # how many samples of each group -> figure
-    "Multipliers, values, w and b against log λ."
-    from mcsvm_lit.studies.figures import COLORS, axes
+    "Multipliers, values, w and b against the parameter."
+    from mcsvm_lit.core.drawing import COLORS, INK, axes
 
-    λ, qp = _grid(path), path.qp
-    Z = np.array([point_at(path, t).z for t in λ])
-    U = path.planes(λ)
+    values, qp = values_to_draw(path), path.qp
+    Z = np.array([path.at(t).z for t in values])
+    U = path.planes(values)
     F = qp.N @ U.T
-    moving = np.argsort(-np.abs(np.diff(Z, axis=0)).sum(0), kind="stable")
-    groups = [moving[moving < qp.nB][:show], moving[moving >= qp.nB][:show]]
     fig, ax = axes(2, 2, width=7.2, height=5.2, sharex=True)
-    for k, (rows, name) in enumerate(zip(groups, ("other class: α", "rest: β"))):
+    titles = ("other class: α", "rest: β")
+    for k, rows in enumerate(liveliest(path, Z, show)):
         for j, i in enumerate(rows):
-            ax[0, k].plot(λ, Z[:, i], color=COLORS[j % 8], lw=1.1)
-            ax[1, 0].plot(λ, F[i], color=COLORS[j % 8], lw=1.1, ls="-" if k == 0 else ":")
-        ax[0, k].set(title=name, ylim=(-0.05 * qp.hi.max(), 1.05 * qp.hi.max()))
-    for j in range(U.shape[1]):
-        ax[1, 1].plot(
-            λ,
-            U[:, j],
-            color=COLORS[j % 8] if j < U.shape[1] - 1 else "#222222",
-            lw=1.1,
-            ls="-" if j < U.shape[1] - 1 else "--",
-        )
-    ax[1, 0].set(
-        title="values f; dotted: the rest",
-        xlabel="λ",
-        ylim=np.quantile(F[:, -1], [0.02, 0.98]) + [-1, 1],
-    )
-    ax[1, 1].set(title="w, and b (dashed)", xlabel="λ", xscale="log")
+            ax[0, k].plot(values, Z[:, i], color=COLORS[j % 8], lw=1.1)
+            ax[1, 0].plot(values, F[i], color=COLORS[j % 8], lw=1.1, ls="-:"[k])
+        ax[0, k].set(title=titles[k], ylim=(-0.05 * qp.hi.max(), 1.05 * qp.hi.max()))
+    for j, slope in enumerate(U[:, :-1].T):
+        ax[1, 1].plot(values, slope, color=COLORS[j % 8], lw=1.1)
+    ax[1, 1].plot(values, U[:, -1], color=INK, lw=1.1, ls="--")
+    last = F[:, 0] if path.scale == "log" else F[:, -1]
+    ylim = np.quantile(last, [0.02, 0.98]) + [-1, 1]
+    ax[1, 0].set(title="values f; dotted: the rest", xlabel=path.parameter, ylim=ylim)
+    ax[1, 1].set(title="w, and b (dashed)", xlabel=path.parameter, xscale=path.scale)
     return fig
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #40859255
-def path_frame(path, lam, A=None):  # rows of the own class, to be drawn too -> figure
-    "One λ: where every sample is, its multiplier, and the plane."
-    from mcsvm_lit.studies.figures import COLORS, INK, QUIET, axes
+def draw_sides(ax, path, p):
+    "Left: what each sample has to spare, its multiplier and its side."
+    from mcsvm_lit.core.drawing import COLORS
 
-    qp, p = path.qp, point_at(path, lam)
-    flat = qp.N.shape[1] == 3
-    margin = -(qp.N[:, :-1] @ p.w + p.b)
-    fig, ax = axes(1, 1 + flat, width=7 if flat else 4.5, height=3.2, squeeze=False)
+    qp = path.qp
+    spare = -(qp.N[:, :-1] @ p.w + p.b) - qp.q
     rest = np.arange(len(qp.q)) >= qp.nB
     for side, name in enumerate(("left", "elbow", "right")):
-        for group, marker in ((~rest, "o"), (rest, "^")):
+        for group, marker, label in ((~rest, "o", name), (rest, "^", None)):
             i = group & (p.side == side)
-            many = dict(marker=marker, s=16, color=COLORS[side], alpha=0.8, lw=0)
-            ax[0, 0].scatter(
-                margin[i] - qp.q[i],
-                p.z[i] / qp.hi[i],
-                label=name if marker == "o" else None,
-                **many,
-            )
-            if flat:
-                ax[0, 1].scatter(*qp.N[i, :2].T, **many)
-    ax[0, 0].set(
-        title=f"λ = {lam:.4g}",
-        xlabel="margin to spare",
-        ylabel="multiplier",
-        xlim=(-3, 3),
-        ylim=(-0.1, 1.1),
-    )
-    ax[0, 0].legend(loc="upper right")
+            look = dict(marker=marker, s=16, color=COLORS[side], alpha=0.8, lw=0)
+            ax.scatter(spare[i], p.z[i] / qp.hi[i], label=label, **look)
+    ax.set(xlabel="margin to spare", ylabel="multiplier", xlim=(-3, 3), ylim=(-0.1, 1.1))
+    ax.legend(loc="upper right")
+
+
+def draw_plane(ax, path, p, A=None):
+    "Right, for two features: the samples, the plane and its margins."
+    from mcsvm_lit.core.drawing import COLORS, INK, QUIET
+
+    qp = path.qp
+    for group, marker in ((slice(0, qp.nB), "o"), (slice(qp.nB, None), "^")):
+        colors = [COLORS[k] for k in p.side[group]]
+        ax.scatter(*qp.N[group, :2].T, marker=marker, s=16, color=colors, alpha=0.8, lw=0)
+    if A is not None:
+        ax.scatter(*np.asarray(A)[:, :2].T, marker="s", s=10, color=QUIET, lw=0)
+    x, y = ax.get_xlim(), ax.get_ylim()
+    grid = np.stack(np.meshgrid(np.linspace(*x, 60), np.linspace(*y, 60)), -1)
+    f = grid @ p.w + p.b
+    if np.ptp(f) > 0:
+        levels = [-1, -qp.q.min(), 0] if qp.nC and qp.q.min() < 1 else [-1, 0]
+        ax.contour(grid[..., 0], grid[..., 1], f, levels=levels, colors=INK, linewidths=0.9)
+    ax.set(xlim=x, ylim=y, title="plane and margins")
+
+
+def path_frame(path, lam, A=None):  # rows of the own class, to be drawn too -> figure
+    "One λ: where every sample is, its multiplier, and the plane."
+    from mcsvm_lit.core.drawing import axes
+
+    p, flat = path.at(lam), path.qp.N.shape[1] == 3
+    fig, ax = axes(1, 1 + flat, width=7 if flat else 4.5, height=3.2, squeeze=False)
+    draw_sides(ax[0, 0], path, p)
+    ax[0, 0].set_title(f"λ = {lam:.4g}")
     if flat:
-        if A is not None:
-            ax[0, 1].scatter(*np.asarray(A)[:, :2].T, marker="s", s=10, color=QUIET, lw=0)
-        lim = [ax[0, 1].get_xlim(), ax[0, 1].get_ylim()]
-        g = np.stack(np.meshgrid(*(np.linspace(*t, 60) for t in lim)), -1)
-        f = g @ p.w + p.b
-        if np.ptp(f) > 0:
-            ax[0, 1].contour(
-                g[..., 0],
-                g[..., 1],
-                f,
-                levels=[-1, -qp.q.min(), 0] if qp.nC and qp.q.min() < 1 else [-1, 0],
-                colors=INK,
-                linewidths=0.9,
-            )
-        ax[0, 1].set(xlim=lim[0], ylim=lim[1], title="plane and margins")
+        draw_plane(ax[0, 1], path, p, A)
     return fig
 
 
@@ -975,95 +1210,30 @@ def path_frame(path, lam, A=None):  # rows of the own class, to be drawn too -> 
 def explore_path(path, A=None):  # -> widget
     "A slider over λ: planes, sets and multipliers move, beside the still figure."
     try:
-        import ipywidgets as w
+        import ipywidgets
     except ImportError:
         raise ImportError(
-            'The explorer needs ipywidgets: install it with pip install "mcsvm_lit[widgets]"; path.plot() is the still figure.'
+            'The explorer needs ipywidgets: install it with pip install "mcsvm_lit[widgets]"; '
+            "path.plot() is the still figure."
         ) from None
-    from mcsvm_lit.studies.figures import png
+    from mcsvm_lit.core.drawing import png
 
-    λ = _grid(path)
-    lo, hi = np.log10(λ.min()), np.log10(λ.max())
-    slide = w.FloatSlider(
-        value=(lo + hi) / 2,
-        min=lo,
-        max=hi,
-        step=(hi - lo) / 400,
+    low, high = np.log10(values_to_draw(path)[[0, -1]])
+    slide = ipywidgets.FloatSlider(
+        value=(low + high) / 2,
+        min=low,
+        max=high,
+        step=(high - low) / 400,
         description="log₁₀ λ",
         continuous_update=True,
         readout_format=".3f",
     )
-    moving = w.Image(format="png")
-    still = w.Image(value=png(plot_path(path)), format="png")
+    moving = ipywidgets.Image(format="png")
+    still = ipywidgets.Image(value=png(plot_path(path)), format="png")
 
     def show(change=None):
         moving.value = png(path_frame(path, 10**slide.value, A))
 
     slide.observe(show, "value")
     show()
-    return w.HBox([w.VBox([slide, moving]), still])
-
-
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #5169c40e
-_FORMAT = "mcsvm_lit twin path 1"
-_QP = "N", "W", "R", "q", "hi", "nA", "nB", "nC"
-_OWN = "breakpoints", "rows", "moves", "S", "P", "complete"
-
-
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #69f920d4
-def _fingerprint(arrays):
-    h = hashlib.sha256(_FORMAT.encode())
-    for k in sorted(arrays):
-        a = np.ascontiguousarray(arrays[k])
-        h.update(f"{k} {a.dtype.str} {a.shape}".encode())
-        h.update(a.tobytes())
-    return h.hexdigest()
-
-
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #80d90e61
-def save_path(path, file):  # a name, or a file open for writing
-    "Write a path as npz."
-    arrays = {k: np.asarray(getattr(path.qp, k)) for k in _QP} | {
-        k: np.asarray(getattr(path, k)) for k in _OWN
-    }
-
-    def write(f):
-        np.savez(f, fingerprint=np.array(_fingerprint(arrays)), **arrays)
-
-    if hasattr(file, "write"):
-        return write(file)
-    with open(file, "wb") as f:
-        write(f)
-
-
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8a226c74
-def load_path(file):  # a name, or a file open for reading -> TwinPath
-    "Read what `save_path` wrote."
-    try:
-        with np.load(file, allow_pickle=False) as z:
-            a = {k: z[k] for k in z.files}
-        good = set(a) == {*_QP, *_OWN, "fingerprint"} and str(a.pop("fingerprint")) == _fingerprint(
-            a
-        )
-    except (
-        ValueError,
-        EOFError,
-        KeyError,
-        AttributeError,
-        NotImplementedError,
-        OSError,
-        BadZipFile,
-        SyntaxError,
-    ) as e:
-        if isinstance(e, OSError) and e.errno is not None:
-            raise  # no such file, no permission: Python says it well
-        good = False
-    if not good:
-        raise ValueError(
-            f"{getattr(file, 'name', file)} is not an intact file of a twin path: make it again with `path.save`."
-        )
-    return TwinPath(
-        TwinQP(**{k: a[k] if a[k].ndim else int(a[k]) for k in _QP}),
-        **{k: a[k] for k in _OWN[:-1]},
-        complete=bool(a["complete"]),
-    )
+    return ipywidgets.HBox([ipywidgets.VBox([slide, moving]), still])
