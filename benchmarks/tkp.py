@@ -9,7 +9,7 @@ from scipy import sparse
 from mcsvm_lit.studies.datasets import load, names
 from mcsvm_lit.twin_ksvc.path_in_lambda import path_of, twin_path
 from mcsvm_lit.twin_ksvc.problem import twin_qp
-from mcsvm_lit.twin_ksvc.surface import pair_paths, surface_of
+from mcsvm_lit.twin_ksvc.surface import held_out, pair_paths, surface_of
 
 NINE = (
     "iris",
@@ -89,9 +89,12 @@ def by_osqp(qp, lam):
     return m.solve().x[: qp.W.shape[1]]
 
 
-def by_qpsolvers(
-    name, form, ridge=0.0
-):  # the others through qpsolvers, each in the form that it solves fastest; who wants a positive definite matrix gets a ridge
+def by_qpsolvers(name, form, ridge=0.0):
+    """The others through qpsolvers, each in the form that it solves fastest.
+
+    A solver that wants a positive definite matrix gets a ridge.
+    """
+
     def run(qp, lam):
         from qpsolvers import solve_qp
 
@@ -277,7 +280,7 @@ def tkp_surface(repeat):
 
         def paths():
             return [
-                (*pair_paths(X[fold != k], t[fold != k]), X[fold == k], t[fold == k])
+                held_out(*pair_paths(X[fold != k], t[fold != k]), X[fold == k], t[fold == k])
                 for k in range(5)
             ]
 

@@ -4,18 +4,14 @@
 
 # %% auto #0
 __all__ = [
-    "pair_votes",
-    "closeness",
-    "squash",
-    "tally",
     "pair_qp",
-    "path_down_to",
-    "plane_at",
+    "solve_plane",
+    "PairVotes",
+    "both_orders",
+    "per_pair",
     "TwinKSVC",
-    "deal",
-    "Ballot",
-    "widest",
-    "climb",
+    "fold_of_pair",
+    "Chosen",
     "cross_validate",
     "TwinKSVCCV",
 ]
@@ -24,135 +20,78 @@ __all__ = [
 import numbers
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 from sklearn.base import _fit_context
-from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import (
     KernelClassifier,
+    folds_of,
     kernel_scores,
     progress,
     warn_unconverged,
-    widest_run,
+)
+from mcsvm_lit.twin_ksvc.surface import (
+    VOTES,
+    bit_level,
+    empirical_map,
+    held_out,
+    plane_lengths,
+    surface_of,
 )
 
-from .path_in_lambda import TwinPath, follow, in_two, path_of
-from .problem import homogeneous, twin_certificate, twin_qp
-from .surface import bit_level, empirical_map, surface_of
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #785000bd
-def pair_votes(
-    b1,
-    b2,  # the two tests, arrays of booleans
-    d1,
-    d2,  # distances to the two planes
-    vote="nearest",
-):  # -> votes for the first class, for the second
-    "What a pair says, by the table of the four regions."
-    only1, only2, both = b1 & ~b2, b2 & ~b1, b1 & b2
-    if vote == "nearest":
-        near = d1 <= d2
-        return only1 | both & near, only2 | both & ~near
-    if vote == "threshold":
-        return only1 | both, only2
-    return only1 * 1 - both, only2 * 1 - both
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #38ad48ff
-def closeness(d1, d2):
-    "1 on the first plane, -1 on the second, 0 half-way."
-    return (d2 - d1) / np.maximum(d1 + d2, 1e-300)
-
-
-def squash(T):
-    "Into (-1/3, 1/3), in order."
-    return T / (3 * (1 + np.abs(T)))
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #c8e399c1
-def tally(
-    b,
-    d,  # tests and distances (P, 2, n)
-    pairs,
-    K,
-    vote,
-    skip=None,  # leave one pair out
-):  # -> V, T (n, K)
-    "Votes and closenesses of all classes, (44.2)."
-    V, T = np.zeros((2, b.shape[2], K))
-    for p, (i, j) in enumerate(pairs):
-        if p == skip:
-            continue
-        v, w = pair_votes(*b[p], *d[p], vote)
-        t = closeness(*d[p])
-        V[:, i] += v
-        V[:, j] += w
-        T[:, i] += t
-        T[:, j] -= t
-    return V, T
+from ..core.solving import Goal, solve
+from .path_in_lambda import FollowPath, path_of
+from .problem import SolveInBox, TwinPlane, homogeneous, twin_qp
+from .vote import Ballot, Rules, climb, squash, tally
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #b7095485
-def pair_qp(
-    X,
-    y,
-    c,  # features, class indices, weights (None: all one)
-    i,
-    j,
-    eps=0.2,
-    delta=1e-4,
-):  # -> TwinQP
-    "The program whose plane is near class i, away from class j and from the rest, (44.3)."
+def pair_qp(X, y, pair, weights=None, eps=0.2, delta=1e-4):  # features, class indices -> TwinQP
+    "The program whose plane is near class i of the pair, away from class j and the rest, (44.3)."
+    i, j = pair
     A, B, C = y == i, y == j, (y != i) & (y != j)
     qp = twin_qp(X[A], X[B], X[C], eps, delta)
-    if c is None or (c == 1).all():
+    if weights is None or (weights == 1).all():
         return qp
-    F = homogeneous(X[A]) * np.sqrt(c[A])[:, None]
+    F = homogeneous(X[A]) * np.sqrt(weights[A])[:, None]
     R = np.linalg.qr(np.r_[F, np.sqrt(delta) * np.eye(F.shape[1])], mode="r")
-    return replace(
-        qp,
-        R=R,
-        W=np.ascontiguousarray(solve_triangular(R, qp.N.T, trans="T").T),
-        hi=np.r_[c[B], c[C]],
-    )
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #f5356bdd
-def path_down_to(qp, lam):  # -> TwinPath, perhaps stopped early
-    "The path of a program from infinity down to `lam`, or a little further."
-    m, W = 2 * len(qp.q) + 100, in_two(qp)
-    while True:
-        o = follow(W, np.zeros(len(qp.q)), qp.q, qp.hi, max_events=m)
-        last = o["why"] == "end"
-        k = len(o["ends"]) - last
-        if last or o["why"] == "ties" or o["ends"][-1] <= lam:
-            return TwinPath(qp, o["ends"][:k], o["rows"][:k], o["moves"][:k], o["S"], o["P"], last)
-        m *= 2
+    W = np.ascontiguousarray(solve_triangular(R, qp.N.T, trans="T").T)
+    return replace(qp, R=R, W=W, hi=np.r_[weights[B], weights[C]])
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #517eeec6
-def plane_at(path, lam, tol):  # -> w and b in one row, Certificate
-    "A plane of a path with its proof."
-    u = path.planes(lam)
-    return u, twin_certificate(path.qp, path.at(lam).z, lam, tol, path.qp.R @ u, len(path.rows))
+def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> plane (d+1,), Certificate
+    "A plane at one λ with its proof."
+    problem = TwinPlane(qp, lam)
+    solution = solve(problem, Goal(tol), [FollowPath(path), SolveInBox()])
+    return problem.plane(solution.state), solution.certificate
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #2cc26f2a
-class _Votes(KernelClassifier):
-    "Predictions from pairs of planes."
+class PairVotes(KernelClassifier):
+    """Predictions from pairs of planes: what `TwinKSVC` and `TwinKSVCCV` share."""
 
-    def _features(self, X):  # of the training samples
+    _parameter_constraints = {
+        **KernelClassifier._parameter_constraints,
+        "eps": [Interval(numbers.Real, 0.0, 1.0, closed="left")],
+        "delta": [Interval(numbers.Real, 0.0, None, closed="neither")],
+        "vote": [StrOptions(set(VOTES))],
+        "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
+    }
+
+    def _features(self, training):
         "Columns of X, or the empirical kernel map, which is kept."
-        self._map = None
         if self.kernel == "linear":
-            return X.toarray() if sparse.issparse(X) else X
-        self._map = empirical_map(self.kernel_, X)
-        return self.kernel_(X) @ self._map.basis
+            self._map = None
+            return training.X.toarray() if sparse.issparse(training.X) else training.X
+        self._map = empirical_map(training.kernel, training.X)
+        self._examples = training.first  # the columns of a precomputed kernel
+        return training.kernel(training.X) @ self._map.basis
 
     def _values(self, X):  # -> f (P, 2, n)
         "Both functions of every pair."
@@ -161,117 +100,117 @@ class _Votes(KernelClassifier):
         if self._map is None:
             f = np.asarray(X @ W)
         elif self.kernel == "precomputed":
-            f = X @ (self._map.basis @ W)
+            f = X[:, self._examples] @ (self._map.basis @ W)
         else:
             f = kernel_scores(self.kernel_, X, self._map.X, self._map.basis @ W)
         return (f + U[:, -1]).T.reshape(*self.planes_.shape[:2], -1)
 
-    def _scores(self, X):
-        f, τ = self._values(X), bit_level(self.eps)
-        d = np.abs(f) / _length(self.planes_)[..., None]
-        V, T = tally(
-            np.stack([f[:, 0] > τ, -f[:, 1] > τ], 1), d, self.pairs_, len(self.classes_), self.vote
-        )
-        absent = np.setdiff1d(np.arange(len(self.classes_)), self.pairs_)
-        V[:, absent] = -len(self.classes_)
+    def _scores(self, X):  # -> (n, K), (47.2)
+        f, n_classes = self._values(X), len(self.classes_)
+        d = np.abs(f) / plane_lengths(self.planes_)[..., None]
+        b = np.stack([f[:, 0], -f[:, 1]], 1) > self._level
+        V, T = tally(b, d, self.pairs_, n_classes, self.vote)
+        absent = np.setdiff1d(np.arange(n_classes), self.pairs_)
+        V[:, absent] = -n_classes
         return V + squash(T)
 
-    def _keep(self, pairs, paths, lam):  # lam (P, 2)
+    def _keep(self, pairs, found):  # found: for each pair two planes with their certificates
         "Set what prediction needs, and the proof of the worst plane."
-        found = [[plane_at(p, l, self.tol) for p, l in zip(*two)] for two in zip(paths, lam)]
-        sign = np.array([1, -1])[:, None]
-        self.pairs_, self.planes_ = (
-            np.array(pairs),
-            np.array([[u for u, _ in two] for two in found]) * sign,
-        )
-        certs = [c for two in found for _, c in two]
-        self.n_iter_ = max(1, sum(c.n_iter for c in certs))
-        self.certificate_ = warn_unconverged(
-            type(self).__name__,
-            replace(max(certs, key=lambda c: c.relative_gap), n_iter=self.n_iter_),
-        )
+        planes = np.array([[plane for plane, _ in two] for two in found])
+        certificates = [certificate for two in found for _, certificate in two]
+        worst = max(certificates, key=lambda certificate: certificate.relative_gap)
+        self.pairs_ = np.array(pairs)
+        self.planes_ = planes * np.array([[1], [-1]])  # the second program finds -f2
+        self._level = bit_level(self.eps)
+        self.n_iter_ = max(1, sum(certificate.n_iter for certificate in certificates))
+        worst = replace(worst, n_iter=self.n_iter_)
+        self.certificate_ = warn_unconverged(type(self).__name__, worst)
         return self
 
 
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #e615ed7a
-def _length(U):
-    return np.maximum(
-        np.linalg.norm(U[..., :-1], axis=-1), 1e-300
-    )  # ‖w‖: a plane without slope is far from everything
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #f1f98d66
-_PARAMETERS = {
-    **KernelClassifier._parameter_constraints,
-    "eps": [Interval(numbers.Real, 0.0, 1.0, closed="left")],
-    "delta": [Interval(numbers.Real, 0.0, None, closed="neither")],
-    "vote": [StrOptions({"nearest", "paper", "threshold"})],
-    "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
-}
-
-
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #dec48939
-def _per_pair(lam, P, name):  # a number, or one for each pair -> (P,)
+def both_orders(pair):  # the own class first
+    "The two programs of a pair."
+    return pair, pair[::-1]
+
+
+def per_pair(lam, n_pairs, name):  # a number, or one for each pair -> (P,)
     "One parameter for every pair."
     lam = np.asarray(lam, float)
-    if lam.ndim and lam.shape != (P,) or not (np.isfinite(lam) & (lam > 0)).all():
+    if lam.ndim and lam.shape != (n_pairs,) or not (np.isfinite(lam) & (lam > 0)).all():
         raise ValueError(
-            f"`{name}` must be a positive number, or one for each of the {P} pairs of classes in the order (0, 1), (0, 2), …; got {lam.tolist()}."
+            f"`{name}` must be a positive number, or one for each of the {n_pairs} pairs of "
+            f"classes in the order (0, 1), (0, 2), …; got {lam.tolist()}."
         )
-    return np.broadcast_to(lam, P)
+    return np.broadcast_to(lam, n_pairs)
 
 
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #0ffc57f3
-_DOC = """Twin multi-class support vector machine of Xu, Guo and Wang (2013), planes taken from exact solution paths.
+# %% ../../nbs/twin_ksvc/44_classifier.ipynb #39e8bfd0
+class TwinKSVC(PairVotes):
+    """Twin multi-class support vector machine of Xu, Guo and Wang (2013), by exact solution paths.
 
-    For every pair of classes two planes. Each minimises λ/2 Σ f(x)² over its own class + λδ/2 (‖w‖² + b²) + Σ ξ,
-    where ξ is by how much a sample of the other class misses a margin of 1, or one of the rest a margin of 1 - ε.
-    A pair votes for one of its classes or abstains. With two classes there is no rest: the binary twin machine,
-    and where it abstains the nearer plane decides.
+    For every pair of classes two planes. Each minimises λ/2 Σ f(x)² over its own class
+    + λδ/2 (‖w‖² + b²) + Σ ξ, where ξ is by how much a sample of the other class misses a margin
+    of 1, or one of the rest a margin of 1 - ε. A pair votes for one of its classes or abstains.
+    With two classes there is no rest: the binary twin support vector machine, and where it
+    abstains the nearer plane decides.
 
     Parameters
     ----------
-    {parameters}eps : ε in [0, 1), how much less margin the rest is asked for; also in the tests of the vote.
-    delta : δ > 0, the ridge on w and b.
-    vote : "nearest", "paper" or "threshold": who gets the vote where both planes are near.
-    kernel, gamma, degree, coef0 : as in scikit-learn's SVC; features are the empirical kernel map.
-    tol : relative duality gap that every plane must have.
-    {more}
-    verbose : show a progress bar.
+    lam1, lam2 : float or array of shape (P,), default=1.0
+        λ of the first and of the second plane; a number, or one for each of the P pairs of
+        classes in the order (0, 1), (0, 2), ….
+    eps : float, default=0.2
+        ε in [0, 1), how much less margin the rest is asked for; also in the tests of the vote.
+    delta : float, default=1e-4
+        δ > 0, the ridge on w and b.
+    vote : {"nearest", "paper", "threshold"}, default="nearest"
+        Which class gets the vote where both planes are near.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
+        As in scikit-learn's SVC; features are the empirical kernel map.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "rbf", "poly" and "sigmoid".
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    tol : float, default=1e-6
+        Relative duality gap that every plane must have.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the labels.
+    verbose : int, default=0
+        Show a progress bar.
 
     Attributes
     ----------
-    classes_ : the labels, in order.
-    pairs_ : indices of the two classes of each pair (P, 2).
-    planes_ : w and b of both planes of each pair (P, 2, d+1); for kernels in the coordinates of the map.
-    {attributes}certificate_ : of the plane with the largest relative gap.
-    n_iter_ : events on all paths that were followed.
+    classes_ : ndarray of shape (K,)
+        The labels, in order.
+    pairs_ : int ndarray of shape (P, 2)
+        Indices of the two classes of each pair.
+    planes_ : ndarray of shape (P, 2, d + 1)
+        w and b of both planes of each pair; for kernels in the coordinates of the map.
+    certificate_ : Certificate
+        That of the plane with the largest relative gap.
+    n_iter_ : int
+        Events on all paths that were followed.
+    n_features_in_ : int
+        Number of features.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> m = {name}().fit(*load_iris(return_X_y=True))
+    >>> m = TwinKSVC().fit(*load_iris(return_X_y=True))
     >>> bool(m.certificate_.converged)
     True
     """
 
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #39e8bfd0
-class TwinKSVC(_Votes):
-    __doc__ = _DOC.format(
-        name="TwinKSVC",
-        attributes="",
-        more='class_weight : None, "balanced", or a dictionary from label to weight.',
-        parameters="lam1, lam2 : λ of the first and of the second plane; a number, or one for each pair.\n    ",
-    )
     _parameter_constraints = {
-        **_PARAMETERS,
-        **dict.fromkeys(
-            ("lam1", "lam2"), [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"]
-        ),
+        **PairVotes._parameter_constraints,
+        "lam1": [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"],
+        "lam2": [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (scikit-learn wants every parameter here)
         self,
         lam1=1.0,
         lam2=1.0,
@@ -286,224 +225,162 @@ class TwinKSVC(_Votes):
         class_weight=None,
         verbose=0,
     ):
-        self.lam1, self.lam2, self.eps, self.delta, self.vote, self.tol = (
-            lam1,
-            lam2,
-            eps,
-            delta,
-            vote,
-            tol,
-        )
-        self.kernel, self.gamma, self.degree, self.coef0, self.class_weight, self.verbose = (
-            kernel,
-            gamma,
-            degree,
-            coef0,
-            class_weight,
-            verbose,
-        )
+        self.lam1 = lam1
+        self.lam2 = lam2
+        self.eps = eps
+        self.delta = delta
+        self.vote = vote
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.class_weight = class_weight
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
-        "Fit two planes for every pair of classes to data `X`, labels `y` and weights of the samples."
-        X, y, c = self._read(X, y, sample_weight)
-        Φ = self._features(X)[c > 0]
-        y, c = y[c > 0], c[c > 0]
-        pairs = list(combinations(np.unique(y), 2))
-        lam = np.stack(
-            [_per_pair(l, len(pairs), n) for l, n in ((self.lam1, "lam1"), (self.lam2, "lam2"))], 1
+        """Fit two planes for every pair of classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Training samples.
+        y : array of shape (n,)
+            Their labels.
+        sample_weight : array of shape (n,), optional
+            How often each sample counts.
+
+        Returns
+        -------
+        TwinKSVC
+            The fitted classifier.
+        """
+        training = self._training(X, y, sample_weight)
+        Φ, y, c = self._features(training), training.y, training.weights
+        pairs = list(combinations(np.unique(y).tolist(), 2))
+        lam1, lam2 = (
+            per_pair(self.lam1, len(pairs), "lam1"),
+            per_pair(self.lam2, len(pairs), "lam2"),
         )
-        paths = [
-            [
-                path_down_to(pair_qp(Φ, y, c, *q, self.eps, self.delta), l)
-                for q, l in zip(((i, j), (j, i)), two)
+        found = []
+        for pair, *lams in progress(list(zip(pairs, lam1, lam2)), self.verbose, "pairs"):
+            programs = [
+                pair_qp(Φ, y, order, c, self.eps, self.delta) for order in both_orders(pair)
             ]
-            for (i, j), two in zip(progress(pairs, self.verbose, "pairs"), lam)
-        ]
-        return self._keep(pairs, paths, lam)
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #a4d4fc49
-def deal(y, m):  # class indices, number of folds -> (training rows, held-out rows) for each fold
-    "Folds in which every class has its share."
-    fold = np.full(len(y), -1)
-    for k in np.unique(y):
-        i = np.flatnonzero(y == k)
-        if len(i) > 1:
-            fold[i] = np.arange(len(i)) % m
-    if fold.max() < 0:
-        raise ValueError("No class has two samples: nothing can be held out to choose parameters.")
-    return [
-        (np.flatnonzero(fold != k), np.flatnonzero(fold == k))
-        for k in range(m)
-        if (fold == k).any()
-    ]
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #7d5fe16a
-class Ballot:
-    "Held-out samples, what every pair says of them, and what would change along one parameter."
-
-    def __init__(
-        self,
-        folds,  # for each pair a list of (path of f1, path of -f2, X, rows)
-        pairs,
-        y,  # held-out classes
-        K,
-        eps,
-        vote,
-        lam,
-    ):  # where to start (P, 2)
-        self.folds, self.pairs, self.y, self.K, self.τ, self.vote = (
-            folds,
-            pairs,
-            y,
-            K,
-            bit_level(eps),
-            vote,
-        )
-        self.lam = np.array(lam)
-        self.b, self.d = np.zeros((len(pairs), 2, len(y)), bool), np.zeros((len(pairs), 2, len(y)))
-        for p in range(len(pairs)):
-            for a in (0, 1):
-                self.put(p, a, lam[p][a])
-
-    def line(self, p, a, lam):  # -> tests, distances (n, len(lam))
-        "What plane `a` of pair `p` says at many λ."
-        B, D = np.zeros((len(self.y), len(lam)), bool), np.zeros((len(self.y), len(lam)))
-        for f in self.folds[p]:
-            U = f[a].planes(lam)
-            v = homogeneous(f[2]) @ U.T
-            B[f[3]], D[f[3]] = v > self.τ, np.abs(v) / _length(U)
-        return B, D
-
-    def put(self, p, a, lam):
-        "Let plane `a` of pair `p` be the one at `lam`."
-        B, D = self.line(p, a, np.array([lam]))
-        self.lam[p, a], self.b[p, a], self.d[p, a] = lam, B[:, 0], D[:, 0]
-
-    def right(self):  # -> how many held-out samples the vote gets right
-        V, T = tally(self.b, self.d, self.pairs, self.K, self.vote)
-        return int(((V + squash(T)).argmax(1) == self.y).sum())
-
-    def along(self, p, a, lam):  # -> the same for every value of one parameter
-        "Only two scores change."
-        V, T = tally(self.b, self.d, self.pairs, self.K, self.vote, skip=p)
-        (i, j), y = self.pairs[p], self.y[:, None]
-        b, d = [x[:, None] for x in self.b[p]], [x[:, None] for x in self.d[p]]
-        b[a], d[a] = self.line(p, a, lam)
-        (v, w), t = pair_votes(*b, *d, self.vote), closeness(*d)
-        Fi, Fj = V[:, [i]] + v + squash(T[:, [i]] + t), V[:, [j]] + w + squash(T[:, [j]] - t)
-        F = V + squash(T)
-        F[:, [i, j]] = -np.inf
-        r, R = F.argmax(1)[:, None], F.max(1)[:, None]
-        one, M = np.where(Fi >= Fj, i, j), np.maximum(Fi, Fj)
-        wins = (M > R) | (M == R) & (one < r)  # as `argmax` has it
-        return (np.where(wins, one, r) == y).sum(0)
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #581071c2
-def widest(good, edges):  # cells, their ends in log λ -> index of a cell
-    "The cell in the middle of the widest run of good ones."
-    a, b = widest_run(good, edges)
-    return int(a + np.argmin(np.abs(edges[a:b] + edges[a + 1 : b + 1] - edges[a] - edges[b])))
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #0d2b43eb
-def climb(ballot, surfaces, sweeps=5, verbose=0):  # -> right after each sweep
-    "Coordinate ascent on the held-out vote, over all parameters of all pairs."
-    now = [ballot.right()]
-    for _ in range(sweeps):
-        best = now[-1]
-        for p, s in enumerate(progress(surfaces, verbose, "vote")):
-            for a, e in enumerate((s.edges1, s.edges2)):
-                e = np.log(np.r_[e[0] / 10, e, e[-1] * 10]) if len(e) else np.log([0.1, 10.0])
-                λ = np.exp((e[1:] + e[:-1]) / 2)
-                n = ballot.along(p, a, λ)
-                if n.max() > best:
-                    best = int(n.max())
-                    ballot.put(p, a, λ[widest(n == n.max(), e)])
-        now.append(best)
-        if now[-1] == now[-2]:
-            break
-    return now
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #63b9df61
-def _splits(cv, Φ, y):  # -> list of (training rows, held-out rows)
-    "Folds from a number, a splitter or an iterable."
-    splits = (
-        deal(y, cv or 5)
-        if cv is None or isinstance(cv, numbers.Integral)
-        else list(check_cv(cv, y, classifier=True).split(Φ, y))
-    )
-    for a, _ in splits:
-        if len(lost := np.setdiff1d(y, y[a])):
-            raise ValueError(
-                f"A fold of `cv` leaves class number {lost[0]} without training samples: use fewer folds or a stratified splitter."
-            )
-    return splits
+            found.append([solve_plane(qp, λ, self.tol) for qp, λ in zip(programs, lams)])
+        return self._keep(pairs, found)
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #7fad4f2f
-def _pair_folds(
-    Φ, y, splits, i, j, eps, delta
-):  # -> (path of f1, path of -f2, X, rows among the held-out) for each fold
-    "Both paths of a pair on every fold."
-    ends = np.cumsum([len(b) for _, b in splits])
-    return [
-        (
-            *(path_of(pair_qp(Φ[a], y[a], None, *q, eps, delta)) for q in ((i, j), (j, i))),
-            Φ[b],
-            np.arange(end - len(b), end),
-        )
-        for (a, b), end in zip(splits, ends)
+def fold_of_pair(Φ, training, fold, pair, rules):  # -> HeldOut
+    "Both paths of a pair on the training part of a fold, and what was held out."
+    a, b = fold.train, fold.test
+    paths = [
+        path_of(pair_qp(Φ[a], training.y[a], order, fold.train_weights, rules.eps, rules.delta))
+        for order in both_orders(pair)
     ]
+    t = np.select([training.y[b] == pair[0], training.y[b] == pair[1]], [1, -1], 0)
+    return held_out(*paths, Φ[b], t, fold.test_weights)
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #81516a40
-def cross_validate(
-    Φ, y, K, splits, eps, delta, vote, sweeps, verbose=0
-):  # -> Ballot, surfaces, right after each sweep, λ of each pair alone
+class Chosen(NamedTuple):
+    "What cross-validation has found."
+
+    ballot: Ballot  # with the parameters chosen for the vote
+    surfaces: list  # of all pairs
+    alone: np.ndarray  # the best λ of each pair alone (P, 2)
+    scores: np.ndarray  # held-out accuracy of the vote, with those and after each sweep
+
+
+def cross_validate(Φ, training, folds, rules, sweeps=5, verbose=0):  # -> Chosen
     "Surfaces of all pairs, the best cell of each, then the vote as a whole."
-    pairs, folds, surfaces = list(combinations(range(K), 2)), [], []
-    held = y[np.concatenate([b for _, b in splits])]
-    for i, j in progress(pairs, verbose, "pairs"):
-        folds.append(_pair_folds(Φ, y, splits, i, j, eps, delta))
-        t = np.where(held == i, 1, np.where(held == j, -1, 0))
-        surfaces.append(surface_of([(f, g, U, t[r]) for f, g, U, r in folds[-1]], eps, vote))
-    alone = np.array([s.lam for s in surfaces])
-    ballot = Ballot(folds, pairs, held, K, eps, vote, alone)
-    return ballot, surfaces, climb(ballot, surfaces, sweeps, verbose), alone
-
-
-# %% ../../nbs/twin_ksvc/44_classifier.ipynb #5f74e389
-_OWN = (
-    "cv : number of folds, a splitter, or an iterable of splits.\n    ",
-    """lam_ : λ of both planes of each pair (P, 2).
-    paths_ : for each pair the path of f₁ and that of -f₂, for all λ.
-    cv_results_ : surfaces, the λ of each pair alone, held-out accuracy of the vote with those and after each sweep.
-    best_score_ : held-out accuracy of the vote.
-    """,
-)
+    pairs = list(combinations(range(training.n_classes), 2))
+    y = training.y[np.concatenate([fold.test for fold in folds])]
+    by_pair = [
+        [fold_of_pair(Φ, training, fold, pair, rules) for fold in folds]
+        for pair in progress(pairs, verbose, "pairs")
+    ]
+    surfaces = [surface_of(held, rules.eps, rules.vote) for held in by_pair]
+    alone = np.array([surface.lam for surface in surfaces])
+    ballot = Ballot(by_pair, pairs, y, rules, alone)
+    right = climb(ballot, surfaces, sweeps, verbose)
+    return Chosen(ballot, surfaces, alone, np.array(right) / ballot.weights.sum())
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #cf260661
-class TwinKSVCCV(_Votes):
-    __doc__ = _DOC.format(
-        name="TwinKSVCCV",
-        parameters=_OWN[0],
-        attributes=_OWN[1],
-        more="sweeps : at most so many sweeps of ascent on the vote; 0 keeps what is best for each pair alone.",
-    )
+class TwinKSVCCV(PairVotes):
+    """`TwinKSVC` with both parameters of every pair chosen by cross-validation on exact paths.
+
+    All values of the parameters are compared, not those of a grid: first for each pair alone,
+    then for the vote as a whole.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of index pairs, default=5
+        A number of stratified folds, or anything that scikit-learn takes.
+    eps : float, default=0.2
+        ε in [0, 1), how much less margin the rest is asked for; also in the tests of the vote.
+    delta : float, default=1e-4
+        δ > 0, the ridge on w and b.
+    vote : {"nearest", "paper", "threshold"}, default="nearest"
+        Which class gets the vote where both planes are near.
+    sweeps : int, default=5
+        At most so many sweeps of ascent on the vote; 0 keeps what is best for each pair alone.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
+        As in scikit-learn's SVC; features are the empirical kernel map.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "rbf", "poly" and "sigmoid".
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    tol : float, default=1e-6
+        Relative duality gap that every plane must have.
+    verbose : int, default=0
+        Show progress bars.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The labels, in order.
+    pairs_ : int ndarray of shape (P, 2)
+        Indices of the two classes of each pair.
+    planes_ : ndarray of shape (P, 2, d + 1)
+        w and b of both planes of each pair; for kernels in the coordinates of the map.
+    lam_ : ndarray of shape (P, 2)
+        λ of both planes of each pair.
+    paths_ : list of pairs of TwinPath
+        For each pair the path of f1 and that of -f2, for all λ.
+    cv_results_ : dict
+        `surfaces`; `lam_alone`, the λ of each pair alone, and `score_alone`; `scores`, the held-out
+        accuracy of the vote with those and after each sweep.
+    best_score_ : float
+        Held-out accuracy of the vote.
+    certificate_ : Certificate
+        That of the plane with the largest relative gap.
+    n_iter_ : int
+        Events on the paths on all samples.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> m = TwinKSVCCV().fit(*load_iris(return_X_y=True))
+    >>> bool(m.certificate_.converged)
+    True
+    """
+
     _parameter_constraints = {
-        **_PARAMETERS,
+        **PairVotes._parameter_constraints,
         "cv": ["cv_object"],
         "sweeps": [Interval(numbers.Integral, 0, None, closed="left")],
     }
-    class_weight = None  # every held-out sample counts once
+    class_weight = None  # labels have no weights here
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (scikit-learn wants every parameter here)
         self,
         cv=5,
         eps=0.2,
@@ -517,46 +394,56 @@ class TwinKSVCCV(_Votes):
         tol=1e-6,
         verbose=0,
     ):
-        self.cv, self.eps, self.delta, self.vote, self.sweeps, self.tol = (
-            cv,
-            eps,
-            delta,
-            vote,
-            sweeps,
-            tol,
-        )
-        self.kernel, self.gamma, self.degree, self.coef0, self.verbose = (
-            kernel,
-            gamma,
-            degree,
-            coef0,
-            verbose,
-        )
+        self.cv = cv
+        self.eps = eps
+        self.delta = delta
+        self.vote = vote
+        self.sweeps = sweeps
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
-        "Choose λ on held-out samples, then make all paths on all of them."
-        X, y, _ = self._read(X, y)
-        Φ = self._features(X)
-        splits = _splits(self.cv, Φ, y)
-        b, surfaces, right, alone = cross_validate(
-            Φ,
-            y,
-            len(self.classes_),
-            splits,
-            self.eps,
-            self.delta,
-            self.vote,
-            self.sweeps,
-            self.verbose,
-        )
-        scores = np.array(right) / len(b.y)
-        self.lam_, self.best_score_ = b.lam, float(scores[-1])
-        self.cv_results_ = dict(
-            surfaces=surfaces, lam_alone=alone, score_alone=float(scores[0]), scores=scores
-        )
-        self.paths_ = [
-            tuple(path_of(pair_qp(Φ, y, None, *q, self.eps, self.delta)) for q in ((i, j), (j, i)))
-            for i, j in b.pairs
+        """Choose λ on held-out samples, then make all paths on all of them.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Training samples.
+        y : array of shape (n,)
+            Their labels.
+
+        Returns
+        -------
+        TwinKSVCCV
+            The fitted classifier.
+        """
+        training = self._training(X, y)
+        Φ, folds = self._features(training), folds_of(training, self.cv)
+        rules = Rules(self.eps, self.delta, self.vote)
+        chosen = cross_validate(Φ, training, folds, rules, self.sweeps, self.verbose)
+        self.lam_ = chosen.ballot.lam
+        self.best_score_ = float(chosen.scores[-1])
+        self.cv_results_ = {
+            "surfaces": chosen.surfaces,
+            "lam_alone": chosen.alone,
+            "score_alone": float(chosen.scores[0]),
+            "scores": chosen.scores,
+        }
+        self.paths_ = [self._paths(Φ, training, pair) for pair in chosen.ballot.pairs]
+        found = [
+            [solve_plane(path.qp, λ, self.tol, path) for path, λ in zip(two, lams)]
+            for two, lams in zip(self.paths_, self.lam_)
         ]
-        return self._keep(b.pairs, self.paths_, self.lam_)
+        return self._keep(chosen.ballot.pairs, found)
+
+    def _paths(self, Φ, training, pair):
+        "Both paths of a pair on all samples."
+        y, c = training.y, training.weights
+        return tuple(
+            path_of(pair_qp(Φ, y, order, c, self.eps, self.delta)) for order in both_orders(pair)
+        )

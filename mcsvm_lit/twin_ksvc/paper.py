@@ -4,20 +4,21 @@
 
 # %% auto #0
 __all__ = [
-    "Segment",
+    "RISE",
     "algorithm_1",
-    "printed_θ",
+    "printed_slopes",
+    "admissible",
     "printed_candidates",
     "algorithm_2",
-    "multipliers",
-    "slanted",
+    "Segment",
     "candidates",
+    "start_segment",
     "plain_path",
     "certify",
 ]
 
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #05fb9aec
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,8 @@ from .problem import segment, twin_certificate, twin_kkt
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #b1d8b44c
 def algorithm_1(qp):  # -> λ0, multipliers, sides 'L', 'E', 'R'
     "The start of the path as printed."
-    z, t = qp.hi.copy(), qp.W @ (qp.W.T @ qp.hi)
+    z = qp.hi.copy()
+    t = qp.W @ (qp.W.T @ qp.hi)
     λ, winner = 0.0, None
     for i in range(len(z)):  # first the samples of B, then those of C
         if t[i] / qp.q[i] > λ:
@@ -38,7 +40,7 @@ def algorithm_1(qp):  # -> λ0, multipliers, sides 'L', 'E', 'R'
 
 
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #61c49419
-def printed_θ(qp, side, repairs):  # -> θ (n,) or the reason why there is none
+def printed_slopes(qp, side, repairs):  # -> θ (n,) or the reason why there is none
     "The slopes of the multipliers by (36)."
     E = np.flatnonzero(side == "E")
     θ = np.zeros(len(side))
@@ -47,155 +49,173 @@ def printed_θ(qp, side, repairs):  # -> θ (n,) or the reason why there is none
     M = qp.W[E] @ qp.W[E].T  # (33)
     if np.linalg.cond(M) > 1e13:
         return "singular elbow"
-    θ[E] = np.linalg.solve(
-        M, qp.q[E] if "rhs" in repairs else np.ones(len(E))
-    )  # (36), second line: ones
+    ones = np.ones(len(E))  # (36), second line
+    θ[E] = np.linalg.solve(M, qp.q[E] if "rhs" in repairs else ones)
     return θ
 
 
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #e3ac2f9a
-def printed_candidates(qp, λ, z, side, θ, repairs):  # -> {event: (λ, who)}
+def admissible(qp, λ, side, θ, values, repairs):  # -> four masks: E→L, E→R, L→E, R→E
+    "Which samples each kind of event asks."
+    N_B = np.arange(len(θ)) < qp.nB
+    down = np.where(N_B | ("signs" in repairs), θ, -θ)
+    may = [(side == "E") & (down < 0), (side == "E") & (down > 0), side == "L", side == "R"]
+    if "below" in repairs:
+        may[2:] = [m & (v < λ) for m, v in zip(may[2:], values[2:])]
+    if "sides" in repairs:  # Proposition 40.8
+        g = qp.W @ (qp.W.T @ θ)
+        zero = 0.0
+        if "span" in repairs:
+            zero = 1e-10 * (np.linalg.norm(qp.W, axis=1) * np.sqrt(θ @ g) + qp.q)
+        c = g - qp.q
+        may[2:] = [may[2] & (c < -zero), may[3] & (c > zero)]
+    return may
+
+
+def printed_candidates(qp, λ, z, side, θ, repairs):  # -> {event: (λ, sample)}
     "The largest candidate of each of the eight events, (55) to (62)."
     N_B = np.arange(len(z)) < qp.nB
     g = qp.W @ (qp.W.T @ θ)
     f = -qp.W @ (qp.W.T @ z) / λ
-    c = g - qp.q  # (43), (17)
-    down = np.where(N_B | ("signs" in repairs), θ, -θ)
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = [λ - (z - qp.hi) / θ, λ - z / θ, λ * (f + g) / c, λ * (f + g) / c]
-    may = [(side == "E") & (down < 0), (side == "E") & (down > 0), side == "L", side == "R"]
-    if "below" in repairs:
-        may[2:] = [m & (v < λ) for m, v in zip(may[2:], values[2:])]
-    if "sides" in repairs:
-        tol = (
-            1e-10 * (np.linalg.norm(qp.W, axis=1) * np.sqrt(θ @ g) + qp.q)
-            if "span" in repairs
-            else 0.0
-        )
-        may[2:] = [may[2] & (c < -tol), may[3] & (c > tol)]  # Proposition 40.8
+        reach = λ * (f + g) / (g - qp.q)  # (43), (17)
+        values = [λ - (z - qp.hi) / θ, λ - z / θ, reach, reach]
     events = {}
-    for e, (m, v) in enumerate(zip(may, values), 1):
-        for k, own in ((0, N_B), (4, ~N_B)):
-            who = np.flatnonzero(m & own & np.isfinite(v))
-            if len(who):
-                i = who[v[who].argmax()]
-                events[e + k] = v[i], i
+    for e, m in enumerate(admissible(qp, λ, side, θ, values, repairs)):
+        for first, own in ((1, N_B), (5, ~N_B)):
+            asked = np.flatnonzero(m & own & np.isfinite(values[e]))
+            if len(asked):
+                i = asked[values[e][asked].argmax()]
+                events[first + e] = values[e][i], i
     return events
 
 
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #2a2b3e08
-def algorithm_2(
-    qp, repairs=(), lam_min=1e-4, l_max=1000
-):  # -> [(λ, multipliers, event)], why it stopped
-    "The path as printed, from the start of Algorithm 1; it is stopped when λ rises."
+RISE = 1 + 1e-9  # λ rises if it is multiplied by more than this
+
+
+def algorithm_2(qp, repairs=(), lam_min=1e-4, l_max=1000):
+    """The path as printed, from the start of Algorithm 1; it is stopped when λ rises.
+
+    Returns a list of (λ, multipliers, event), and why it stopped.
+    """
     λ, z, side = algorithm_1(qp)
     steps = [(λ, z, 0)]
     for _ in range(l_max):
-        θ = printed_θ(qp, side, repairs)
+        θ = printed_slopes(qp, side, repairs)
         if isinstance(θ, str):
             return steps, θ
         events = printed_candidates(qp, λ, z, side, θ, repairs)
-        if not events:
-            return steps, "end"
-        e = max(events, key=lambda e: events[e][0])
-        new, i = events[e]  # (63), (64)
+        e = max(events, key=lambda e: events[e][0], default=None)
+        new, i = events.get(e, (0.0, None))  # (63), (64)
         if new < lam_min:
             return steps, "end"
-        if new > λ * (1 + 1e-9):
+        if new > λ * RISE:
             return steps, "λ rises"
-        z, side, λ = z - (λ - new) * θ, side.copy(), new  # (34), (35)
+        z, side = z - (λ - new) * θ, side.copy()  # (34), (35)
+        λ = new
         side[i] = "ELRE"[e % 4]
         if e % 4 in (1, 2):
             z[i] = qp.hi[i] * (e % 4 == 1)
         steps.append((λ, z, e))
-    return steps, "λ stands still" if λ > (1 - 1e-9) * steps[len(steps) // 2][0] else "l_max"
+    stands = λ * RISE > steps[len(steps) // 2][0]
+    return steps, "λ stands still" if stands else "l_max"
 
 
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #61b079ae
-Segment = namedtuple("Segment", "top low E L a b p0 s event")
-Segment.__doc__ = "One piece of a path: from λ = top down to low, the sets, the straight lines, and what ends it: (event 1 to 8, sample), or None."
+class Segment(NamedTuple):
+    "One piece of a path: from λ = top down to low."
 
+    top: float
+    low: float
+    E: np.ndarray  # the elbow, in the order in which samples came
+    L: np.ndarray  # the left
+    a: np.ndarray  # the straight lines (40.9) and (40.10)
+    b: np.ndarray
+    p0: np.ndarray
+    s: np.ndarray
+    event: tuple | None  # what ends it: (event 1 to 8, sample), or None
 
-# %% ../../nbs/twin_ksvc/41_paper.ipynb #b1e81ecb
-def multipliers(qp, g, λ):  # g: a Segment -> z (n,)
-    "The multipliers on a piece, (40.9)."
-    z = np.zeros(len(qp.q))
-    z[g.L] = qp.hi[g.L]
-    z[g.E] = np.clip(λ * g.a - g.b, 0, qp.hi[g.E])
-    return z
+    def multipliers(self, qp, λ):  # -> z (n,)
+        "The multipliers on this piece, (40.9)."
+        z = np.zeros(len(qp.q))
+        z[self.L] = qp.hi[self.L]
+        z[self.E] = np.clip(λ * self.a - self.b, 0, qp.hi[self.E])
+        return z
 
-
-def slanted(g, λ):  # g: a Segment -> v = Ru
-    "The plane on a piece, (40.10), as v = Ru."
-    return -g.s - g.p0 / λ
+    def slanted(self, λ):  # -> v = Ru
+        "The plane on this piece, (40.10), as v = Ru."
+        return -self.s - self.p0 / λ
 
 
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #82eb5e96
-def candidates(
-    qp, λ, side, E, L, a, b, p0, s, tol=1e-10
-):  # sides +1 left, -1 right -> λ of each sample's event (n,)
-    "Where each admissible event would happen, by the table of the page before; -inf where there is none."
-    at, E = np.full(len(qp.q), -np.inf), np.array(E, int)
-    c = qp.W @ s - qp.q
-    zero = tol * (np.linalg.norm(qp.W, axis=1) * np.linalg.norm(s) + qp.q)
+def candidates(qp, λ, side, piece, tol=1e-10):  # sides +1 left, -1 right -> (n,)
+    "Where each admissible event would happen, by the table of the page before; -inf if nowhere."
+    at, E = np.full(len(qp.q), -np.inf), piece.E
+    c = qp.W @ piece.s - qp.q
+    zero = tol * (np.linalg.norm(qp.W, axis=1) * np.linalg.norm(piece.s) + qp.q)
     enters = c * side < -zero
     enters[E] = False  # events 3, 4, 7, 8
-    at[enters] = -(qp.W[enters] @ p0) / c[enters]
-    moves = np.abs(a) > tol * np.abs(a).max(initial=0.0)
-    bound = np.where(a < 0, qp.hi[E], 0.0)
-    at[E[moves]] = (bound + b)[moves] / a[moves]  # events 1, 2, 5, 6
+    at[enters] = -(qp.W[enters] @ piece.p0) / c[enters]
+    moves = np.abs(piece.a) > tol * np.abs(piece.a).max(initial=0.0)
+    bound = np.where(piece.a < 0, qp.hi[E], 0.0)
+    at[E[moves]] = (bound + piece.b)[moves] / piece.a[moves]  # events 1, 2, 5, 6
     return np.minimum(at, λ)  # not above the present λ, but for rounding
 
 
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #d6f5d06f
+def start_segment(qp, λ, side, E):  # -> Segment, of which the end is not known yet
+    "The straight lines of the piece with this elbow."
+    left = side > 0
+    left[E] = False
+    L, E = np.flatnonzero(left), np.array(E, int)
+    return Segment(λ, 0.0, E, L, *segment(qp, E, L), None)
+
+
 def plain_path(qp, tol=1e-10):  # -> list of Segments, the last of them valid down to λ = 0
-    "The whole path, from λ = infinity to λ = 0."
-    side, E, λ, new, path, seen = np.ones(len(qp.q), int), [], np.inf, None, [], set()
+    "Teaching code: the whole path, from λ = infinity to λ = 0."
+    side, E, λ, new = np.ones(len(qp.q), int), [], np.inf, None
+    path, seen = [], set()
     while True:
-        L = side > 0
-        L[E] = False
-        L = np.flatnonzero(L)
-        a, b, p0, s = lines = segment(qp, E, L)
-        if new is not None and abs(a[-1]) * λ > 1:  # the better equation for this break point
-            λ = (b[-1] + qp.hi[new] * (side[new] > 0)) / a[-1]
+        piece = start_segment(qp, λ, side, E)
+        if new is not None and abs(piece.a[-1]) * λ > 1:  # the better equation for this break point
+            λ = (piece.b[-1] + qp.hi[new] * (side[new] > 0)) / piece.a[-1]
+            piece = piece._replace(top=λ)
             path[-1] = path[-1]._replace(low=λ)
-        at = candidates(qp, λ, side, E, L, *lines, tol)
+        at = candidates(qp, λ, side, piece, tol)
         i = int(at.argmax())
         low = max(at[i], 0.0)
         if low == 0:
-            return path + [Segment(λ, 0.0, np.array(E, int), L, *lines, None)]
+            return [*path, piece]
         enters = i not in E
         if not enters:
-            side[i] = 1 if a[E.index(i)] < 0 else -1  # it grew to its bound, or fell to zero
+            side[i] = 1 if piece.a[E.index(i)] < 0 else -1  # it grew to its bound, or fell to zero
         kind = 2 * enters + (1 if side[i] > 0 else 2) + 4 * (i >= qp.nB)
-        path.append(Segment(λ, low, np.array(E, int), L, *lines, (kind, i)))
+        path.append(piece._replace(low=low, event=(kind, i)))
         if low < λ:
             seen.clear()
         λ, new = low, i if enters else None
-        if enters:
-            E.append(i)
-        else:
-            E.remove(i)
+        E = [*E, i] if enters else [j for j in E if j != i]
         state = frozenset(E), side.tobytes()
         if state in seen:
             raise RuntimeError(
-                f"The path turns in circles at λ = {λ:.6g}: rounding hides which event is next. Try another `tol`."
+                f"The path turns in circles at λ = {λ:.6g}: rounding hides which event is next. "
+                "Try another `tol`."
             )
         seen.add(state)
 
 
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #ca0e5280
-def certify(
-    qp, path, depth=1e-3
-):  # -> largest relative gap, largest violation of the optimality conditions
-    "The worst certificate of a path at the ends and in the middle of each piece; the last piece down to `depth` times its top."
-    gap = worst = 0.0
+def certify(qp, path, depth=1e-3):  # -> largest relative gap, largest violation
+    """The worst certificate of a path at the ends and in the middle of each piece.
+
+    The last piece is followed down to `depth` times its top.
+    """
+    found = []
     for g in path:
         top, low = min(g.top, 2 * path[0].low), max(g.low, depth * path[-1].top)
         for λ in (top, (top + low) / 2, low):
-            z, v = multipliers(qp, g, λ), slanted(g, λ)
-            gap, worst = (
-                max(gap, twin_certificate(qp, z, λ, v=v).relative_gap),
-                max(worst, twin_kkt(qp, z, λ, v)),
-            )
-    return gap, worst
+            z, v = g.multipliers(qp, λ), g.slanted(λ)
+            gap = twin_certificate(qp, z, λ, v=v).relative_gap
+            found.append((gap, twin_kkt(qp, z, λ, v)))
+    return tuple(np.max(found, axis=0))

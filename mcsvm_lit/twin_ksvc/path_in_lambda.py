@@ -12,6 +12,7 @@ __all__ = [
     "ELBOW",
     "RIGHT",
     "COUNTS",
+    "Counts",
     "NOISE",
     "SAME",
     "DEPENDENT",
@@ -21,7 +22,7 @@ __all__ = [
     "TIED",
     "FRESH_FACTORS",
     "ROUNDING",
-    "TRACE_FULL",
+    "PAUSE",
     "LAST_PIECE",
     "TIES",
     "PATIENCE",
@@ -30,6 +31,7 @@ __all__ = [
     "TRACE_SIZE",
     "GOES",
     "EVENT",
+    "MOST_EVENTS",
     "LEAST_PRIMAL",
     "two_sum",
     "two_product",
@@ -39,6 +41,7 @@ __all__ = [
     "in_two",
     "normal_solve",
     "balance",
+    "compiled_records",
     "Program",
     "State",
     "Lines",
@@ -84,7 +87,9 @@ __all__ = [
     "twin_path_of",
     "warn_stopped",
     "path_of",
+    "path_down_to",
     "twin_path",
+    "FollowPath",
     "point_residuals",
     "values_to_draw",
     "liveliest",
@@ -99,16 +104,16 @@ __all__ = [
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..core.compiled import kernel
+from ..core.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
 from ..core.elbow import elbow_append, elbow_delete
 from ..core.estimators import progress
 from ..core.paths import ExactPath, largest
-from .problem import TwinQP, homogeneous, twin_qp
+from .problem import PlaneState, TwinQP, homogeneous, twin_qp
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8e332432
 # 2²⁷ + 1 splits a double into two halves of 26 bits (Dekker).
@@ -231,7 +236,7 @@ def balance(W, E, T, m, x, v):  # W: rows in two parts; fills x; v is -y when it
         v[0, i], v[1, i] = two_sum(v[0, i], v[1, i])
 
 
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #17448c42
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #f920c395
 LEFT, ELBOW, RIGHT = 0, 1, 2
 
 # One record of counts, which the loop changes.
@@ -248,47 +253,59 @@ COUNTS = np.dtype(
 )
 
 
+def compiled_records(dtype):  # a structured dtype of eight-byte fields -> numba's name for it
+    "The type of an array of such records in compiled code."
+    fields = ", ".join(
+        f"('{name}', {{'type': {dtype[name].name}, 'offset': {dtype.fields[name][1]}}})"
+        for name in dtype.names
+    )
+    return f"Array(Record([{fields}], {dtype.itemsize}, False), 1, 'C', aligned=False)"
+
+
+Counts = Annotated[np.recarray, compiled_records(COUNTS)]
+
+
 class Program(NamedTuple):
     "Rows, margins m0 + κ m1 and bounds: what does not change along a path."
 
-    W: np.ndarray  # rows in two parts (n, 2, d)
-    Wt: np.ndarray  # their leading parts, transposed (d, n)
-    norm: np.ndarray  # ‖W_i‖ (n,)
-    m: np.ndarray  # m0 and m1 (2, n)
-    hi: np.ndarray  # upper bounds of the multipliers (n,)
-    proportional: bool  # m0 = 0: all margins are multiples of κ
+    W: Tensor  # rows in two parts (n, 2, d)
+    Wt: Matrix  # their leading parts, transposed (d, n)
+    norm: Vector  # ‖W_i‖ (n,)
+    m: Matrix  # m0 and m1 (2, n)
+    hi: Vector  # upper bounds of the multipliers (n,)
+    proportional: Flag  # m0 = 0: all margins are multiples of κ
 
 
 class State(NamedTuple):
     "Where every sample is, and what hangs on it."
 
-    side: np.ndarray  # LEFT, ELBOW or RIGHT (n,)
-    resting: np.ndarray  # 1: the row depends on the elbow and moves with it (n,)
-    E: np.ndarray  # members of the elbow, in the order in which they came (d,)
-    QT: np.ndarray  # Q and T, the factors of their rows (2, d, d)
-    pL: np.ndarray  # the sum of h_i W_i on the left, in two parts (2, d)
-    counts: np.recarray  # one record
+    side: Indices  # LEFT, ELBOW or RIGHT (n,)
+    resting: Indices  # 1: the row depends on the elbow and moves with it (n,)
+    E: Indices  # members of the elbow, in the order in which they came (d,)
+    QT: Tensor  # Q and T, the factors of their rows (2, d, d)
+    pL: Matrix  # the sum of h_i W_i on the left, in two parts (2, d)
+    counts: Counts  # one record
 
 
 class Lines(NamedTuple):
     "The straight lines of one piece, (42.3)."
 
-    ab: np.ndarray  # a and b: the multipliers of the elbow are κ a - b (2, d)
-    sp: np.ndarray  # s and p0, each in two parts: p = κ s + p0 (2, 2, d)
-    cg: np.ndarray  # c and g: the slacks outside are κ c + g (2, n)
+    ab: Matrix  # a and b: the multipliers of the elbow are κ a - b (2, d)
+    sp: Tensor  # s and p0, each in two parts: p = κ s + p0 (2, 2, d)
+    cg: Matrix  # c and g: the slacks outside are κ c + g (2, n)
 
 
 class Trace(NamedTuple):
     "What the loop writes: one entry for every piece and the event that ends it."
 
-    κ: np.ndarray  # where the event happens (m,)
-    rows: np.ndarray  # which sample moves (m,)
-    moves: np.ndarray  # and how: 1 E→L, 2 E→R, 3 L→E, 4 R→E (m,)
-    S: np.ndarray  # s and p0 of the piece (m, d)
-    P: np.ndarray
+    κ: Vector  # where the event happens (m,)
+    rows: Indices  # which sample moves (m,)
+    moves: Indices  # and how: 1 E→L, 2 E→R, 3 L→E, 4 R→E (m,)
+    S: Matrix  # s and p0 of the piece (m, d)
+    P: Matrix
 
 
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8b87f62e
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #236e537e
 @kernel("f8[:,:,::1], f8[::1], i8[::1]")
 def left_sum(W, hi, side):  # -> (2, d)
     "The sum of h_i W_i on the left, in two parts."
@@ -560,7 +577,7 @@ FIXED = 1e-10  # a member with a smaller share in the combination does not move
 TIED = 1e-12  # differences of room below this share of a bound do not count
 
 
-@kernel()
+@kernel("i8, Program, State, Lines")
 def makes_room(i, program, state, lines):  # -> sample, side
     "What leaves when sample i must come and its row depends on the elbow's rows."
     now, hi, W = state.counts[0], program.hi, program.W
@@ -582,7 +599,7 @@ def makes_room(i, program, state, lines):  # -> sample, side
     return who, to
 
 
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #3b31956e
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #34588e1e
 FRESH_FACTORS = 128  # rounds between two factorisations of the elbow from its rows
 ROUNDING = 1e-13  # p0 below this share of p_L is rounding
 
@@ -626,18 +643,18 @@ def exchange(who, program, state, lines, trace, j):  # writes entries j and j + 
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #865a79ea
-TRACE_FULL, LAST_PIECE, TIES = 0, 1, 2  # why the loop stopped
+PAUSE, LAST_PIECE, TIES = 0, 1, 2  # why the loop stopped
 
 
-@kernel()
-def follow_pieces(program, state, lines, trace, patience):  # -> entries, why it stopped
-    "Pieces and events until the trace is full, the last piece is reached, or ties never end."
+@kernel("Program, State, Lines, Trace, f8, i8")
+def follow_pieces(program, state, lines, trace, low, patience):  # -> entries, why it stopped
+    "Pieces and events until κ <= low, the last piece is reached, or ties do not end."
     W, Wt, norm, m, hi, proportional = program
     side, resting, elbow, QT, pL, counts = state
     ab, sp, cg = lines
     κs, rows, moves, S, P = trace
     now, j = counts[0], 0
-    while j < len(κs) - 1:  # an exchange takes two entries
+    while j < len(κs) - 1 and now.κ > low:  # an exchange takes two entries
         E = elbow[: now.members]
         if now.rounds % FRESH_FACTORS == FRESH_FACTORS - 1:
             fresh_factors(W, E, QT)
@@ -678,7 +695,7 @@ def follow_pieces(program, state, lines, trace, patience):  # -> entries, why it
             continue
         write_event(κs, rows, moves, j, now.κ, who, move_number(origin, to))
         j += 1
-    return j, TRACE_FULL
+    return j, PAUSE
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #24aecd1c
@@ -704,7 +721,7 @@ def trace_lengths(n, d, most):
         m = max(SMALL_TRACE, min(TRACE_SIZE // (n * d), LARGE_TRACE))
 
 
-@kernel()
+@kernel("i8[::1], Program, State")
 def enter_all(members, program, state):
     "Carry some samples into the elbow."
     side, resting, E, QT, pL, counts = state
@@ -736,7 +753,7 @@ def follow(  # -> Followed
     state : State, optional
         Where to start; by default at κ = ∞ with everything left.
     low : float, default=0.0
-        The loop may stop as soon as it is at or below this κ.
+        Stop as soon as the path is at or below this κ.
     verbose : int, default=0
         Show a progress bar.
     max_events : int, optional
@@ -756,11 +773,11 @@ def follow(  # -> Followed
         try:
             for m in trace_lengths(n, d, most):
                 trace = new_trace(m + 1, d)
-                j, stop = follow_pieces(program, state, lines, trace, patience)
+                j, stop = follow_pieces(program, state, lines, trace, low, patience)
                 traces.append([x[:j] for x in trace])
                 bar.update(j)
                 bar.set_postfix_str(f"down to {state.counts[0].κ:.3g}", refresh=False)
-                if stop != TRACE_FULL:
+                if stop != PAUSE:
                     why = "end" if stop == LAST_PIECE else "ties"
                     break
                 if state.counts[0].κ <= low:
@@ -848,7 +865,7 @@ class PathPoint(NamedTuple):
     side: np.ndarray  # 0 left of the margin, 1 elbow, 2 right (n,)
 
 
-# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #0855c0dd
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8a0ed435
 class PlanePath(ExactPath):
     """The solutions of one twin program for every value of λ, or of ε.
 
@@ -867,7 +884,7 @@ class PlanePath(ExactPath):
         raise NotImplementedError
 
     def start(self):  # -> (n,)
-        "Where every sample is before the first event."
+        "Where every sample is before the first event, in an array of its own."
         raise NotImplementedError
 
     def events_before(self, value):
@@ -1063,6 +1080,12 @@ def path_of(qp, verbose=0, max_events=None):  # TwinQP -> TwinPath
     return path
 
 
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #c44c17db
+def path_down_to(qp, lam, max_events=None):  # TwinQP -> TwinPath, perhaps stopped early
+    "The path of a program from infinity down to `lam`, or a little further."
+    return twin_path_of(qp, follow(lambda_program(qp), low=lam, max_events=max_events))
+
+
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #f3abacb0
 def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
     A, B, C=None, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
@@ -1085,6 +1108,42 @@ def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
         Stop after so many events.
     """
     return path_of(twin_qp(A, B, C, eps, delta, kB, kC), verbose, max_events)
+
+
+# %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #3994da63
+MOST_EVENTS = 1000  # of a path, times n; paths have a few events for each sample
+
+
+@dataclass(frozen=True)
+class FollowPath:
+    """Reads one plane off the path, as a strategy for `core.solving.solve`.
+
+    Attributes
+    ----------
+    path : TwinPath, optional
+        A path of the same program that is known already.
+    """
+
+    path: TwinPath | None = None
+    name = "path"
+
+    def suits(self, problem, goal):
+        "Every twin program has a path."
+        return True
+
+    def budget(self, problem, goal):
+        "Events."
+        return MOST_EVENTS * len(problem.qp.q)
+
+    def run(self, problem, state, effort):
+        "The plane and the multipliers on the path; a second turn would find the same."
+        λ = problem.lam
+        path = self.path or path_down_to(problem.qp, λ, effort.budget)
+        effort.give_up()
+        if λ < path.domain[0]:
+            return state, len(path.rows)
+        v = path.slanted(path.events_before(λ), λ)
+        return PlaneState(path.at(λ).z, v), len(path.rows)
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8632a4a2

@@ -16,12 +16,16 @@ __all__ = [
     "twin_values",
     "twin_certificate",
     "twin_kkt",
+    "PlaneState",
+    "TwinPlane",
+    "SolveInBox",
     "initial_lam",
     "segment",
 ]
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #6f07836c
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -37,32 +41,20 @@ def homogeneous(X):  # (n, d) -> (n, d+1)
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #7328c574
-def twin_cvxpy(
-    A,
-    B,
-    C,
-    lam,  # own class, other class, the rest; λ
-    eps=0.2,
-    delta=1e-4,
-    kB=1.0,
-    kC=1.0,
-    solver="ECOS",
-    **kw,
-):  # -> u (d+1,), objective, z (n,)
-    "The problem (40.1) as it is written, for a general solver."
+def twin_cvxpy(  # noqa: PLR0913 (what (40.1) depends on)
+    A, B, C, lam, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, **kw
+):  # own class, other class, the rest, λ -> u (d+1,), objective, z (n,)
+    "The problem (40.1) as it is written, for a general solver; `kw` are its settings."
     import cvxpy as cp
 
     F, G, H = map(homogeneous, (A, B, C))
     u, ξ, π = cp.Variable(F.shape[1]), cp.Variable(len(G)), cp.Variable(len(H))
     margins = [-G @ u + ξ >= 1, -H @ u + π >= 1 - eps]
-    objective = (
-        lam / 2 * cp.sum_squares(F @ u)
-        + lam * delta / 2 * cp.sum_squares(u)
-        + kB * cp.sum(ξ)
-        + kC * cp.sum(π)
-    )
-    problem = cp.Problem(cp.Minimize(objective), margins + [ξ >= 0, π >= 0])
-    problem.solve(solver=solver, **kw)
+    closeness = lam / 2 * cp.sum_squares(F @ u)
+    ridge = lam * delta / 2 * cp.sum_squares(u)
+    losses = kB * cp.sum(ξ) + kC * cp.sum(π)
+    problem = cp.Problem(cp.Minimize(closeness + ridge + losses), margins + [ξ >= 0, π >= 0])
+    problem.solve(**{"solver": "ECOS"} | kw)
     return u.value, problem.value, np.r_[margins[0].dual_value, margins[1].dual_value]
 
 
@@ -89,7 +81,8 @@ def _parts(A, B, C):
     for name, X in zip("ABC", (A, B, C)):
         if X.ndim != 2 or X.shape[1] != A.shape[1]:
             raise ValueError(
-                f"`A`, `B` and `C` must be tables with the same columns; `{name}` has shape {X.shape}, `A` {A.shape}."
+                f"`A`, `B` and `C` must be tables with the same columns; "
+                f"`{name}` has shape {X.shape}, `A` {A.shape}."
             )
         if not np.isfinite(X).all():
             raise ValueError(f"`{name}` contains NaN or infinity.")
@@ -102,13 +95,13 @@ def _parts(A, B, C):
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #5f0e59a7
 def twin_qp(
-    A,
-    B,
-    C=None,  # own class, other class, the rest (rows are samples; the rest may be empty)
+    A,  # rows of the own class
+    B,  # of the other class
+    C=None,  # of the rest, which may be empty
     eps=0.2,  # the rest is asked for a margin of 1 - eps
     delta=1e-4,  # ridge on w and b
-    kB=1.0,
-    kC=1.0,  # what a slack of the other class and of the rest costs
+    kB=1.0,  # what a slack of the other class costs
+    kC=1.0,  # and one of the rest
 ):  # -> TwinQP
     "The program whose plane is near `A` and away from `B` and `C`, as the data of its dual."
     A, B, C = _parts(A, B, C)
@@ -121,16 +114,9 @@ def twin_qp(
     nB, nC = len(B), len(C)
     R = np.linalg.qr(np.concatenate([F, np.sqrt(delta) * np.eye(F.shape[1])]), mode="r")
     W = np.ascontiguousarray(solve_triangular(R, N.T, trans="T").T)
-    return TwinQP(
-        N,
-        W,
-        R,
-        np.r_[np.ones(nB), np.full(nC, 1 - eps)],
-        np.r_[np.full(nB, float(kB)), np.full(nC, float(kC))],
-        len(A),
-        nB,
-        nC,
-    )
+    q = np.r_[np.ones(nB), np.full(nC, 1 - eps)]
+    hi = np.r_[np.full(nB, float(kB)), np.full(nC, float(kC))]
+    return TwinQP(N, W, R, q, hi, len(A), nB, nC)
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #22619460
@@ -141,15 +127,14 @@ def plane(qp, z, lam):  # -> w, b
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #beae73d6
-def twin_dual_cvxpy(qp, lam, solver="ECOS", **kw):  # -> z, objective
+def twin_dual_cvxpy(qp, lam, **kw):  # -> z, objective
     "The dual (40.4) as it is written, for a general solver."
     import cvxpy as cp
 
     z = cp.Variable(len(qp.q))
-    problem = cp.Problem(
-        cp.Maximize(qp.q @ z - cp.sum_squares(qp.W.T @ z) / (2 * lam)), [z >= 0, z <= qp.hi]
-    )
-    problem.solve(solver=solver, **kw)
+    objective = qp.q @ z - cp.sum_squares(qp.W.T @ z) / (2 * lam)
+    problem = cp.Problem(cp.Maximize(objective), [z >= 0, z <= qp.hi])
+    problem.solve(**{"solver": "ECOS"} | kw)
     return z.value, problem.value
 
 
@@ -166,16 +151,16 @@ def shortfall(qp, v):  # v = Ru -> q + Nu (n,)
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #06371ec3
-def twin_gaps(
-    qp, z, lam, v=None
-):  # v = Ru; by default the plane that z makes -> terms (n+1,), their sum is P - D
-    "What each sample contributes to the duality gap (40.7), and last what comes from v and z not matching."
+def twin_gaps(qp, z, lam, v=None):  # v = Ru; by default the plane that z makes -> (n+1,)
+    """The terms of the duality gap (40.7), whose sum is P - D.
+
+    One for each sample, and last what comes from v and z not matching.
+    """
     p = -qp.W.T @ z / lam
     v = p if v is None else v
     r = shortfall(qp, v)
-    return np.r_[
-        np.maximum(r, 0) * (qp.hi - z) + np.maximum(-r, 0) * z, lam / 2 * ((v - p) ** 2).sum()
-    ]
+    samples = np.maximum(r, 0) * (qp.hi - z) + np.maximum(-r, 0) * z
+    return np.r_[samples, lam / 2 * ((v - p) ** 2).sum()]
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #60d1548a
@@ -183,7 +168,8 @@ def twin_values(qp, z, lam, v=None):  # -> (P, D)
     "The primal value at `v` (by default at the plane that z makes) and the dual value at `z`."
     p = qp.W.T @ z
     v = -p / lam if v is None else v
-    return lam / 2 * v @ v + qp.hi @ np.maximum(shortfall(qp, v), 0), qp.q @ z - p @ p / (2 * lam)
+    primal = lam / 2 * v @ v + qp.hi @ np.maximum(shortfall(qp, v), 0)
+    return primal, qp.q @ z - p @ p / (2 * lam)
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #38b9be76
@@ -193,26 +179,89 @@ def twin_certificate(qp, z, lam, tol=1e-9, v=None, n_iter=0):  # -> Certificate
     g = twin_gaps(qp, z, lam, v)
     outside = max(0.0, (-z / qp.hi).max(), (z / qp.hi - 1).max())
     return Certificate(
-        float(P),
-        float(P - g.sum()),
-        0.0,
-        float(outside),
-        float(np.sqrt(2 * g[-1] / lam)),
-        float(g[:-1].max()),
-        n_iter,
-        tol,
-        float(qp.hi @ qp.q),
+        primal=float(P),
+        dual=float(P - g.sum()),
+        primal_feasibility=0.0,
+        dual_feasibility=float(outside),
+        stationarity=float(np.sqrt(2 * g[-1] / lam)),
+        complementarity=float(g[:-1].max()),
+        n_iter=n_iter,
+        tol=tol,
+        unit=float(qp.hi @ qp.q),
     )
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #52304035
 def twin_kkt(qp, z, lam, v=None):  # -> float, zero exactly at the optimum
-    "The largest violation of the optimality conditions (40.5), in units of a margin and of a bound."
+    "The largest violation of the conditions (40.5), in units of a margin and of a bound."
     p = -qp.W.T @ z / lam
     v = p if v is None else v
     s = z / qp.hi
     moved = np.abs(s - np.clip(s + shortfall(qp, v), 0, 1)).max()
     return float(max(moved, np.linalg.norm(v - p) / max(1.0, np.linalg.norm(v))))
+
+
+# %% ../../nbs/twin_ksvc/40_problem.ipynb #c23628bc
+class PlaneState(NamedTuple):
+    "A plane and multipliers, which need not belong together."
+
+    z: np.ndarray  # multipliers (n,)
+    v: np.ndarray  # R u (d+1,)
+
+
+@dataclass(frozen=True)
+class TwinPlane:
+    """One plane of a pair at one λ, as a problem for `core.solving.solve`.
+
+    Attributes
+    ----------
+    qp : TwinQP
+        The program.
+    lam : float
+        λ.
+    """
+
+    qp: TwinQP
+    lam: float
+
+    def start(self, before=None):
+        "All multipliers at their bounds, or what an earlier fit left."
+        return before or self.with_plane(self.qp.hi.copy())
+
+    def with_plane(self, z):  # -> PlaneState
+        "Multipliers with the plane that they make."
+        return PlaneState(z, -self.qp.W.T @ z / self.lam)
+
+    def refresh(self, state):
+        "There are no scores that could drift."
+        return state, 0.0
+
+    def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):
+        "The certificate (40.7) of a plane and its multipliers."
+        return twin_certificate(self.qp, state.z, self.lam, tol, state.v, n_iter)
+
+    def plane(self, state):  # -> w and b in one row
+        return solve_triangular(self.qp.R, state.v)
+
+
+class SolveInBox:
+    "Solves the dual at one λ by the solver for boxes."
+
+    name = "box"
+
+    def suits(self, problem, goal):
+        "Is there room for the matrix of the dual?"
+        return goal.holds(len(problem.qp.q) ** 2)
+
+    def budget(self, problem, goal):
+        "Steps of the solver for boxes."
+        return 100 * len(problem.qp.q)
+
+    def run(self, problem, state, effort):
+        "Multipliers to the aimed gap, and the plane that they make."
+        qp, λ = problem.qp, problem.lam
+        found = boxqp(qp.W @ qp.W.T, -λ * qp.q, 0.0, qp.hi, tol=effort.aim, max_iter=effort.budget)
+        return problem.with_plane(found.x), found.certificate.n_iter
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #45f7595a

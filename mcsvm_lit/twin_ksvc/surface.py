@@ -4,13 +4,29 @@
 
 # %% auto #0
 __all__ = [
+    "VOTES",
+    "BLOCK",
+    "MERGED",
+    "OUTERMOST",
+    "NO_SLOPE",
+    "NEGATIVE",
+    "decide",
     "bit_level",
     "crossings",
     "wrong",
     "count_errors",
+    "nearer_wins",
     "nearest_correction",
+    "HeldOut",
+    "held_out",
+    "run_lengths",
+    "cell_edges",
+    "cell_middles",
     "TwinSurface",
     "best_cell",
+    "plane_lengths",
+    "values_and_distances",
+    "fold_errors",
     "surface_of",
     "pair_paths",
     "twin_surface",
@@ -20,14 +36,26 @@ __all__ = [
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #71098076
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..core.compiled import kernel
 from ..core.estimators import progress
-from .path_in_lambda import twin_path
+from .path_in_lambda import PlanePath, twin_path
 from .problem import homogeneous
+
+# %% ../../nbs/twin_ksvc/43_surface.ipynb #387d157c
+VOTES = "nearest", "paper", "threshold"
+
+
+def decide(b1, b2, nearer=False, vote="nearest"):  # arrays of booleans -> 1, -1 or 0
+    "What a pair says of a sample, by the table; `nearer`: is the first plane the nearer one?"
+    if vote not in VOTES:
+        raise ValueError(f"`vote` must be one of {', '.join(VOTES)}, got {vote!r}.")
+    both = {"threshold": 1, "paper": 0}.get(vote, 2 * np.asarray(nearer, np.int8) - 1)
+    return np.subtract(b1, b2, dtype=np.int8) + (b1 & b2) * both
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #f6b49959
@@ -37,38 +65,38 @@ def bit_level(eps):  # -> τ
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #269cdc17
-def crossings(
-    path,  # TwinPath
-    X,  # samples
-    level,  # τ
-):  # -> λ, increasing
+BLOCK = 2048  # pieces whose values are looked at together
+MERGED = 1e-12  # crossing points nearer than this share of λ are one
+
+
+def crossings(path, X, level):  # TwinPath, samples, τ -> λ, ascending
     "Every λ at which the decision of some sample crosses `level`, (43.1)."
     V = solve_triangular(path.qp.R, homogeneous(np.asarray(X, float)).T, trans="T").T
-    top, found, m = np.zeros(len(V)), [np.zeros(0)], len(path.breakpoints)  # at λ = ∞ every f is 0
-    for l in range(0, m, 2048):
-        k = slice(l, min(l + 2048, m))
-        α, β, λ = -V @ path.S[k].T, -V @ path.P[k].T, path.breakpoints[k]
+    last = np.zeros(len(V))  # at λ = ∞ every f is 0
+    found, ends = [np.zeros(0)], np.r_[np.inf, path.lams]
+    for start in range(0, len(path.lams), BLOCK):
+        k = slice(start, min(start + BLOCK, len(path.lams)))
+        λ, upper = path.lams[k], ends[k]
+        α, β = -V @ path.S[k].T, -V @ path.P[k].T
         f = α + β / λ
-        above = np.c_[top, f] > level
+        above = np.c_[last, f] > level
         i, j = np.nonzero(above[:, 1:] != above[:, :-1])
-        upper = np.r_[path.breakpoints[l - 1] if l else np.inf, λ[:-1]]
         found.append(np.clip(β[i, j] / (level - α[i, j]), λ[j], upper[j]))
-        top = f[:, -1]
+        last = f[:, -1]
     λ = np.unique(np.concatenate(found))
     λ = λ[np.isfinite(λ) & (λ > 0)]
-    return λ[np.diff(λ, prepend=0) > 1e-12 * λ]
-
-
-# %% ../../nbs/twin_ksvc/43_surface.ipynb #dcd6a55a
-_BOTH = {"threshold": 1, "paper": 0, "nearest": 0}
+    return λ[np.diff(λ, prepend=0) > MERGED * λ]
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #9bfb2038
 def wrong(y, vote="threshold"):  # y in {1, -1, 0} -> e (n, 2, 2)
-    "Whether the decision is wrong, by the two bits."
-    if vote not in _BOTH:
-        raise ValueError(f"`vote` must be one of {', '.join(_BOTH)}, got {vote!r}.")
-    return (np.array([[0, -1], [1, _BOTH[vote]]]) != np.asarray(y)[:, None, None]).astype(float)
+    """Whether the decision is wrong, by the two bits.
+
+    For "nearest" as for "paper": what the nearer plane changes is counted below.
+    """
+    b1, b2 = np.array([[False], [True]]), np.array([[False, True]])
+    said = decide(b1, b2, vote="paper" if vote == "nearest" else vote)
+    return (said != np.asarray(y)[:, None, None]).astype(float)
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #8bb8b86c
@@ -76,17 +104,15 @@ def count_errors(b1, b2, e):  # bits (n, C1) and (n, C2), e (n, 2, 2) -> (C1, C2
     "The number of errors in every cell, (43.2)."
     m = e[:, 1, 1] - e[:, 1, 0] - e[:, 0, 1] + e[:, 0, 0]
     b1, b2 = b1.astype(float), b2.astype(float)
-    return (
-        e[:, 0, 0].sum()
-        + ((e[:, 1, 0] - e[:, 0, 0]) @ b1)[:, None]
-        + (e[:, 0, 1] - e[:, 0, 0]) @ b2
-        + (b1.T * m) @ b2
-    ).astype(np.int64)
+    row = (e[:, 1, 0] - e[:, 0, 0]) @ b1
+    column = (e[:, 0, 1] - e[:, 0, 0]) @ b2
+    return e[:, 0, 0].sum() + row[:, None] + column + (b1.T * m) @ b2
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #3f62e6f2
 @kernel("b1[:,::1], b1[:,::1], f8[:,::1], f8[:,::1], i8[::1]")
-def _nearer(b1, b2, d1, d2, y):  # the first two and their distances by cells, (C1, n) and (n, C2)
+def nearer_wins(b1, b2, d1, d2, y):  # the first two and their distances by cells, (C1, n), (n, C2)
+    "The correction of `nearest`, every sample counted once."
     C1, n = b1.shape
     C2 = b2.shape[1]
     out = np.zeros((C1, C2), np.int64)
@@ -106,26 +132,59 @@ def _nearer(b1, b2, d1, d2, y):  # the first two and their distances by cells, (
     return out
 
 
-def nearest_correction(b1, b2, d1, d2, y):  # bits and distances (n, C1), (n, C2) -> (C1, C2)
-    "What `nearest` changes in the counts of `paper`, where both bits are one: a sample of the class whose plane is nearer is right, one of the rest is wrong."
-    return _nearer(*map(np.ascontiguousarray, (b1.T, b2, d1.T, d2)), np.asarray(y, np.int64))
+def nearest_correction(b1, b2, d1, d2, held):  # bits, distances (n, C1), (n, C2) -> (C1, C2)
+    """What `nearest` changes in the counts of `paper`, where both bits are one.
 
-
-# %% ../../nbs/twin_ksvc/43_surface.ipynb #24e1ad5c
-def _runs(good, width):  # (C1, C2), (C2,) -> (C1, C2)
-    "For each cell the length of the run of good cells along the second axis that it lies in."
-    out = np.zeros(good.shape)
-    for row, o in zip(good, out):
-        edge = np.flatnonzero(np.diff(np.r_[False, row, False].astype(int)))
-        for a, b in edge.reshape(-1, 2):
-            o[a:b] = width[a:b].sum()
+    A sample of the class whose plane is nearer is right, one of the rest is wrong.
+    """
+    out = 0
+    for weight in np.unique(held.weights):
+        k = held.weights == weight
+        cells = (b1[k].T, b2[k], d1[k].T, d2[k])
+        out += weight * nearer_wins(*map(np.ascontiguousarray, cells), held.y[k].astype(np.int64))
     return out
 
 
-def _cells(λ):  # crossing points -> middles (len+1,), widths in log
-    "The cells between crossing points."
-    e = np.log(np.r_[λ[0] / 10, λ, λ[-1] * 10]) if len(λ) else np.log([0.1, 10.0])
-    return np.exp((e[1:] + e[:-1]) / 2), np.diff(e)
+# %% ../../nbs/twin_ksvc/43_surface.ipynb #a39f400e
+class HeldOut(NamedTuple):
+    "One fold of a pair: the two paths, and the samples that took no part in them."
+
+    one: PlanePath  # of f1
+    two: PlanePath  # of -f2
+    X: np.ndarray  # samples (n, d)
+    y: np.ndarray  # 1 for the first class, -1 for the second, 0 for the rest (n,)
+    weights: np.ndarray  # how often each counts (n,)
+
+
+def held_out(one, two, X, y, weights=None):  # -> HeldOut
+    "A fold, by default of samples that count once."
+    weights = np.ones(len(y)) if weights is None else weights
+    return HeldOut(one, two, np.asarray(X, float), np.asarray(y), weights)
+
+
+# %% ../../nbs/twin_ksvc/43_surface.ipynb #24e1ad5c
+OUTERMOST = 10.0  # the outermost cells reach so many times beyond the last crossing points
+
+
+def run_lengths(good, width):  # (C1, C2), (C2,) -> (C1, C2)
+    "For each cell the length of the run of good cells along the second axis that it lies in."
+    out = np.zeros(good.shape)
+    for row, lengths in zip(good, out):
+        edge = np.flatnonzero(np.diff(np.r_[False, row, False].astype(int)))
+        for a, b in edge.reshape(-1, 2):
+            lengths[a:b] = width[a:b].sum()
+    return out
+
+
+def cell_edges(λ):  # crossing points -> their logarithms, and the outermost ends (len + 2,)
+    "The ends of all cells on a logarithmic axis."
+    if len(λ) == 0:
+        return np.log([1 / OUTERMOST, OUTERMOST])
+    return np.log(np.r_[λ[0] / OUTERMOST, λ, λ[-1] * OUTERMOST])
+
+
+def cell_middles(edges):  # (C + 1,) -> λ (C,)
+    return np.exp((edges[1:] + edges[:-1]) / 2)
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #a34b0965
@@ -136,7 +195,7 @@ class TwinSurface:
     edges1: np.ndarray  # the crossing points of λ₁: cell i lies between edges i-1 and i
     edges2: np.ndarray
     errors: np.ndarray  # (len(edges1) + 1, len(edges2) + 1)
-    n: int  # held-out samples in all
+    n: float  # held-out samples in all
     cell: tuple  # the best cell with the largest cross
     lam: tuple  # its middle, (λ₁, λ₂)
 
@@ -144,78 +203,99 @@ class TwinSurface:
         return self.errors[np.searchsorted(self.edges1, lam1), np.searchsorted(self.edges2, lam2)]
 
     def __repr__(self):
-        return f"TwinSurface({self.errors.shape[0]} x {self.errors.shape[1]} cells, {self.errors.min()} of {self.n} wrong at λ = ({self.lam[0]:.4g}, {self.lam[1]:.4g}))"
+        rows, columns = self.errors.shape
+        return (
+            f"TwinSurface({rows} x {columns} cells, {self.errors.min():g} of {self.n:g} wrong "
+            f"at λ = ({self.lam[0]:.4g}, {self.lam[1]:.4g}))"
+        )
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #5bff6c96
 def best_cell(errors, width1, width2):  # -> (i, j)
     "Of all cells with the fewest errors the one with the largest cross."
     good = errors == errors.min()
-    cross = np.where(good, _runs(good, width2) * _runs(good.T, width1).T, -1)
+    cross = np.where(good, run_lengths(good, width2) * run_lengths(good.T, width1).T, -1)
     own = np.outer(width1, width2)
     top = cross >= cross.max() * (1 - 1e-9)
     return tuple(map(int, np.unravel_index(np.where(top, own, -1).argmax(), errors.shape)))
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #08e153f0
-def _distance(path, X, λ):  # |f|/‖w‖ (n, C)
+NO_SLOPE = 1e-300  # a plane without slope is far from everything
+
+
+def plane_lengths(U):  # rows w, b -> ‖w‖
+    return np.maximum(np.linalg.norm(U[..., :-1], axis=-1), NO_SLOPE)
+
+
+def values_and_distances(path, X, λ):  # -> f, |f|/‖w‖ (n, len(λ))
+    "What the planes of a path say of samples, and how far these are from them."
     U = path.planes(λ)
-    return np.abs(homogeneous(X) @ U.T) / np.maximum(np.linalg.norm(U[:, :-1], axis=1), 1e-300)
+    f = homogeneous(X) @ U.T
+    return f, np.abs(f) / plane_lengths(U)
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #4582f270
-def surface_of(
-    folds,  # (path of f1, path of -f2, X, y in {1, -1, 0}) for each
-    eps=0.2,
-    vote="nearest",
-):  # -> TwinSurface
-    "Errors of all held-out samples for every pair of parameters."
-    folds = [(one, two, np.asarray(X, float), np.asarray(y)) for one, two, X, y in folds]
+def fold_errors(fold, lams, eps, vote):  # -> (C1, C2)
+    "The errors of one fold in all cells."
     τ = bit_level(eps)
-    edges = [np.unique(np.concatenate([crossings(f[k], f[2], τ) for f in folds])) for k in (0, 1)]
-    (λ1, width1), (λ2, width2) = map(_cells, edges)
-    errors = np.zeros((len(λ1), len(λ2)), np.int64)
-    for one, two, X, y in folds:
-        b1, b2 = one.decision(X, λ1) > τ, two.decision(X, λ2) > τ
-        errors += count_errors(b1, b2, wrong(y, vote))
-        if vote == "nearest":
-            errors += nearest_correction(b1, b2, _distance(one, X, λ1), _distance(two, X, λ2), y)
-    i, j = best_cell(errors, width1, width2)
-    return TwinSurface(
-        *edges, errors, sum(len(f[3]) for f in folds), (i, j), (float(λ1[i]), float(λ2[j]))
-    )
+    f1, d1 = values_and_distances(fold.one, fold.X, lams[0])
+    f2, d2 = values_and_distances(fold.two, fold.X, lams[1])
+    e = wrong(fold.y, vote) * fold.weights[:, None, None]
+    errors = count_errors(f1 > τ, f2 > τ, e)
+    if vote == "nearest":
+        errors += nearest_correction(f1 > τ, f2 > τ, d1, d2, fold)
+    return errors
+
+
+def surface_of(folds, eps=0.2, vote="nearest"):  # HeldOut of each fold -> TwinSurface
+    "Errors of all held-out samples for every pair of parameters."
+    τ = bit_level(eps)
+    edges1 = np.unique(np.concatenate([crossings(f.one, f.X, τ) for f in folds]))
+    edges2 = np.unique(np.concatenate([crossings(f.two, f.X, τ) for f in folds]))
+    ends = cell_edges(edges1), cell_edges(edges2)
+    lams = [cell_middles(e) for e in ends]
+    errors = sum(fold_errors(f, lams, eps, vote) for f in folds)
+    i, j = best_cell(errors, *map(np.diff, ends))
+    n, lam = float(sum(f.weights.sum() for f in folds)), (float(lams[0][i]), float(lams[1][j]))
+    return TwinSurface(edges1, edges2, errors, n, (i, j), lam)
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #5e3cf133
-def pair_paths(
-    X, y, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, verbose=0
-):  # y in {1, -1, 0} -> path of f1, path of -f2
-    "The two paths of a pair."
+def pair_paths(X, y, **settings):  # y in {1, -1, 0}; settings of `twin_path` -> two paths
+    "The path of f1 and that of -f2 of a pair."
     A, B, C = X[y == 1], X[y == -1], X[y == 0]
-    return twin_path(A, B, C, eps, delta, kB, kC, verbose), twin_path(
-        B, A, C, eps, delta, kB, kC, verbose
-    )
+    return twin_path(A, B, C, **settings), twin_path(B, A, C, **settings)
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #34eb5ace
-def twin_surface(
-    X,
-    y,  # samples; 1 for the first class, -1 for the second, 0 for the rest
-    splits,  # pairs of index arrays: rows to train on, rows held out
-    eps=0.2,
-    delta=1e-4,
-    kB=1.0,
-    kC=1.0,
-    vote="nearest",
-    verbose=0,
+def twin_surface(  # noqa: PLR0913 (what (40.1) depends on, and the vote)
+    X, y, splits, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, vote="nearest", verbose=0
 ):  # -> TwinSurface
-    "Cross-validation of a pair over all (λ₁, λ₂)."
+    """Cross-validation of a pair over all (λ₁, λ₂).
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Samples.
+    y : array of shape (n,)
+        1 for the first class, -1 for the second, 0 for the rest.
+    splits : iterable of pairs of index arrays
+        Rows to train on, and rows held out.
+    eps, delta, kB, kC : float
+        As in `twin_path`.
+    vote : {"nearest", "paper", "threshold"}, default="nearest"
+        Which class gets the vote where both planes are near.
+    verbose : int, default=0
+        Show a progress bar.
+    """
     X, y = np.asarray(X, float), np.asarray(y)
-    folds = []
     if set(np.unique(y)) - {1, -1, 0}:
         raise ValueError("`y` must be 1 for the first class, -1 for the second and 0 for the rest.")
+    folds = []
     for train, test in progress(list(splits), verbose, "folds"):
-        folds.append((*pair_paths(X[train], y[train], eps, delta, kB, kC), X[test], y[test]))
+        paths = pair_paths(X[train], y[train], eps=eps, delta=delta, kB=kB, kC=kC)
+        folds.append(held_out(*paths, X[test], y[test]))
     return surface_of(folds, eps, vote)
 
 
@@ -233,15 +313,17 @@ class EmpiricalMap:
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #fe40a220
-def empirical_map(
-    kernel, X, tol=1e-10
-):  # Kernel; eigenvalues below tol times the largest are left out -> EmpiricalMap
-    "The empirical kernel map of the training samples."
+NEGATIVE = 1e-8  # an eigenvalue below minus this share of the largest is no rounding
+
+
+def empirical_map(kernel, X, tol=1e-10):  # Kernel -> EmpiricalMap
+    "The empirical kernel map, without eigenvalues below `tol` times the largest."
     k = kernel.fit(X)
     λ, V = np.linalg.eigh(k(X))
-    if λ[0] < -1e-8 * max(λ[-1], 1e-300):
+    if λ[0] < -NEGATIVE * max(λ[-1], 1e-300):
         raise ValueError(
-            f"The kernel is not positive semidefinite on these samples: its smallest eigenvalue is {λ[0]:.3g}."
+            "The kernel is not positive semidefinite on these samples: "
+            f"its smallest eigenvalue is {λ[0]:.3g}."
         )
     keep = λ > tol * λ[-1]
     return EmpiricalMap(k, X, V[:, keep] / np.sqrt(λ[keep]))
