@@ -88,7 +88,7 @@ from ..core.simplex import own_and_rest
 from ..core.solving import Pace, solve
 from .problem import best_intercept, square_root
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #9356fec5
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #a85a6a30
 BLOCK_EARLY = (
     0.8  # of the aim: where blocks end, since balancing the classes costs a part of the gap
 )
@@ -312,7 +312,7 @@ def one_class_after_another(F, y, c, b):
     return b - b.mean()
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #4d60f3a4
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #831888b3
 def best_intercepts(
     F,  # scores without intercepts (n, K)
     y,
@@ -450,7 +450,7 @@ def softmax_plain(
     return u, F, max_steps
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #7b216231
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #5b629997
 class Examples(NamedTuple):
     "What is given for each example: class index, weight, K(x_i, x_i)."
 
@@ -569,7 +569,7 @@ def first_distributions(times, y, c, K, intercept):  # times: products with G ->
     return towards_corners(t, π, y), t * F
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #b694f343
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #3758c547
 @dataclass(frozen=True)
 class SoftmaxLogistic:
     """The problem (23.2): its values, its first state, its certificate.
@@ -636,7 +636,7 @@ class SoftmaxLogistic:
         return softmax_certificate(state.F, state.u, self.y, self.c, b, self.intercept, **asked)
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #f42a85a3
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #d1c788dc
 @dataclass
 class Blocks:
     """The point that blocks work on, and where its intercepts stand: b = centre + κ Σ α.
@@ -847,7 +847,7 @@ def armijo_length(problem, point, step):  # -> t, or None if rounding leaves non
     return None
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #0416ec21
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #e8037911
 def softmax_newton(problem, state, effort):  # -> the best state met, iterations
     "Newton's method on (23.14) from the coefficients of `state`, whose scores are `state.F`."
     best = BestPoint(problem, effort)

@@ -323,7 +323,7 @@ def smo(
     start=None,  # c - α and α (2, n)
     **limits,  # see `Limits`
 ):  # -> KLRFit
-    "The paper's algorithm, corrected: exact steps on the pair that disagrees most, among those awake."
+    "The paper's algorithm, corrected: exact steps on the pair that disagrees most, none at rest."
     return pair_loop(G, s, c, disagree_awake, start, **limits)
 
 

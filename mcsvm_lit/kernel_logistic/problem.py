@@ -40,7 +40,7 @@ def klr_check(
     intercept=True,  # then both classes are needed
 ):  # -> s, c as arrays of floats
     "Labels and weights, or one clear sentence."
-    s, c = np.asarray(s, float), np.asarray(c, float)
+    s, c = np.ascontiguousarray(s, float), np.ascontiguousarray(c, float)
     if s.ndim != 1 or not len(s) or not np.isin(s, (-1, 1)).all():
         raise ValueError("The labels s must be a list of +1 and -1.")
     if c.shape != s.shape:

@@ -32,8 +32,10 @@ __all__ = [
     "best_scale",
     "bracketed_pair_step",
     "at_rest",
+    "LogisticState",
     "Labels",
     "Interior",
+    "interior",
     "halves",
     "store_rooms",
     "rooms",
@@ -43,8 +45,6 @@ __all__ = [
     "worst_single",
     "single_steps",
     "fast_gap",
-    "LogisticState",
-    "interior",
     "streamed",
     "Gram",
     "BinaryLogistic",
@@ -103,7 +103,7 @@ from ..core.linear import conjugate_gradients
 from ..core.solving import Effort, Goal, Pace, solve
 from .problem import best_intercept, klr_certificate, klr_check, klr_values
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #137e5ea9
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #52be7817
 REST_SHARE = 1e-13  # of c: a multiplier this near to a wall may rest; the scores cannot see it
 REST_LOGIT = 30.0  # a resting multiplier's target lies beyond this logit, e^-30 ≈ REST_SHARE
 LEAST_SHARE = 1e-290  # of c: the smallest distance to a wall that is stored (its log is finite)
@@ -190,7 +190,22 @@ def at_rest(α, ω, s, c, F, β):
     return False
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #bbaf2a8f
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #ea407ad1
+class LogisticState(NamedTuple):
+    """A dual point: what strategies hand to each other.
+
+    Attributes
+    ----------
+    u : array of shape (n,) or (n, K)
+        Logits of α/c; with several classes the logarithms of the distributions η.
+    F : array of the same shape
+        Scores without the intercept.
+    """
+
+    u: np.ndarray
+    F: np.ndarray
+
+
 class Labels(NamedTuple):
     "What the loss knows of the examples: signs ±1 and positive weights."
 
@@ -208,6 +223,12 @@ class Interior(NamedTuple):
     def state(self):
         "A copy, as a dual point."
         return LogisticState(np.log(self.α / self.ω), self.F.copy())
+
+
+def interior(state, c):
+    "A copy of a state as a point inside the box."
+    u = np.clip(state.u, -FURTHEST_LOGIT, FURTHEST_LOGIT)
+    return Interior(c * expit(u), c * expit(-u), np.array(state.F))
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #a01fd721
@@ -368,28 +389,6 @@ def fast_gap(labels, point, intercept):  # -> P, gap, β
     return P, gap, β
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #b8157728
-class LogisticState(NamedTuple):
-    """A dual point: what strategies hand to each other.
-
-    Attributes
-    ----------
-    u : array of shape (n,) or (n, K)
-        Logits of α/c; with several classes the logarithms of the distributions η.
-    F : array of the same shape
-        Scores without the intercept.
-    """
-
-    u: np.ndarray
-    F: np.ndarray
-
-
-def interior(state, c):
-    "A copy of a state as a point inside the box."
-    u = np.clip(state.u, -FURTHEST_LOGIT, FURTHEST_LOGIT)
-    return Interior(c * expit(u), c * expit(-u), np.array(state.F))
-
-
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #fb6c8ef9
 def streamed(k, X, tile=TILE):  # -> function of V
     "Products with the Gram matrix of X, which is never stored; each value is computed once."
@@ -423,7 +422,7 @@ def _tile_side(A, I):
     return Side(rows, rows.T.tocsr() if issparse(rows) else rows.T, A.h[I])
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #d34d92fb
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #d7954165
 class Gram:
     """Kernel values of one fit: the Gram matrix if it fits into the cache, products in any case.
 
@@ -473,7 +472,7 @@ class Gram:
         return F, float(np.abs(self.k(self.X[i], self.X) @ a - F[i]).max())
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #dc39c41c
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #c2f38cab
 INDEFINITE = "The kernel matrix is not positive semidefinite: the problem is not convex."
 
 
@@ -669,7 +668,7 @@ def newton_step(systems, S, point, enough, intercept):  # -> Δ, GΔ, δ
     return Δ - δ * per_δ, GΔ - δ * GSx[:, 1], δ
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #3699f7a1
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #0cd91161
 class BestPoint:
     "The dual point with the smallest gap among those that a strategy has met."
 
@@ -703,7 +702,7 @@ class BestPoint:
         return self.gap <= self.target
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #bb4db27c
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #fb8e6601
 def unwatched(aim, budget):
     "The effort of a part of a fit whose gaps are not those of the whole and are not reported."
 
@@ -918,7 +917,7 @@ def descend_working_sets(problem, rows, state, effort, size=WORKING_SET):  # -> 
     return point.state(), steps
 
 
-# %% ../../nbs/kernel_logistic/22_solvers.ipynb #884d802b
+# %% ../../nbs/kernel_logistic/22_solvers.ipynb #898f2a2b
 @dataclass(frozen=True)
 class CholeskyNewton:
     "Newton's method on the stored Gram matrix. Its budget counts iterations."

@@ -126,7 +126,7 @@ class SparseKLR:
         return k(Z, X[self.basis]) @ self.v + self.b
 
 
-# %% ../../nbs/kernel_logistic/24_sparse.ipynb #83861bbb
+# %% ../../nbs/kernel_logistic/24_sparse.ipynb #9031967c
 class GrowingBasis(NamedTuple):
     "The model after some points: points, factor, its solution, objective, gap, residuals."
 
@@ -167,7 +167,7 @@ def growing_bases(G, s, c, rule="certificate", intercept=True):
         yield GrowingBasis(list(basis), L, fit, P, first + second, imbalance, off)
 
 
-# %% ../../nbs/kernel_logistic/24_sparse.ipynb #cc57f345
+# %% ../../nbs/kernel_logistic/24_sparse.ipynb #7aa1d6dc
 def sparse_klr(G, s, c, tol=1e-2, rule="certificate", most=None, intercept=True):
     """Kernel logistic regression on a basis that grows until the certificate is satisfied.
 
