@@ -1,4 +1,7 @@
-"""Wu, Zhang and Liu's classifiers: CPU seconds per weight, against a general solver and against the seconds that the paper prints."""
+"""Wu, Zhang and Liu's classifiers: CPU seconds per weight.
+
+They stand beside those of a general solver and those that the paper prints.
+"""
 
 import numpy as np
 from harness import benchmark, once, seconds, small
@@ -19,7 +22,10 @@ PAPER = {
 
 
 def example(i):  # -> rows, class indices, classes
-    "A training set of the paper; Example 2 as a factor of its Gaussian kernel matrix, at the median distance between classes."
+    """A training set of the paper.
+
+    Example 2 is a factor of its Gaussian kernel matrix, at the median distance between classes.
+    """
     d = {1: make_wzl1, 2: make_wzl2, 3: make_wzl3, 4: make_wzl4}[i](random_state=0)
     X, y = d.data, d.target
     if i != 2:
@@ -48,11 +54,18 @@ def warm_up():
         truncated_many(Sample(Z[:60], y[:60], K), gumbel(K, 2), 1.0, minimal(K))
 
 
-# -- per weight --------------------------------------------------------------------------------------
+# -- per weight
+def milliseconds(t):
+    "Seconds as text in milliseconds."
+    return f"{1e3 * t:.2f}"
+
+
 @benchmark("Wu, Zhang and Liu, one weight")
 def wzl_weight(repeat):
-    """CPU milliseconds per weight, hinge and truncated at the minimal place, over 64 Gumbel weights, and over a lattice of weights where neighbours are near.
-    CVXPY with ECOS: the hinge primal, two weights. The last column holds the truncated classifier against the paper's seconds, on its own computer: read it as an order of magnitude."""
+    """CPU milliseconds per weight, hinge and truncated at the minimal place, over 64 Gumbel
+    weights, and over a lattice of weights where neighbours are near. CVXPY with ECOS: the hinge
+    primal, two weights. The last column holds the truncated classifier against the paper's
+    seconds, on its own computer: read it as an order of magnitude."""
     warm_up()
     for i, C in ((1, 1.0), (1, 100.0), (2, 10.0), (3, 10.0), (4, 10.0)):
         Z, y, K = example(i)
@@ -72,23 +85,23 @@ def wzl_weight(repeat):
             if i != 2
             else once(lambda: hinge_cvxpy(Z, y, C * Π[0][y], K)).seconds
         )
-        ms = lambda t: f"{1e3 * t:.2f}"
         yield {
             "problem": f"Example {i}, n = {len(y)}, K = {K}, C = {C:g}",
-            "hinge, Gumbel, ms": ms(t["hinge", 64]),
-            "hinge, lattice, ms": ms(t["hinge", len(near)]),
-            "truncated, Gumbel, ms": ms(t["truncated", 64]),
-            "truncated, lattice, ms": ms(t["truncated", len(near)]),
+            "hinge, Gumbel, ms": milliseconds(t["hinge", 64]),
+            "hinge, lattice, ms": milliseconds(t["hinge", len(near)]),
+            "truncated, Gumbel, ms": milliseconds(t["truncated", 64]),
+            "truncated, lattice, ms": milliseconds(t["truncated", len(near)]),
             "CVXPY + ECOS, hinge, ms": f"{1e3 * ecos:.0f}",
             "paper, truncated, ms": f"{1e3 * PAPER[i]:.0f}",
             "paper / ours": f"{PAPER[i] / t['truncated', 64]:.0f}",
         }
 
 
-# -- whole sets of weights ---------------------------------------------------------------------------
+# -- whole sets of weights
 @benchmark("Wu, Zhang and Liu, all weights of a fit")
 def wzl_fit(repeat):
-    """CPU seconds for all classifiers of a fit, truncated, and the largest relative gap of a last convex problem among them (1e-8 was asked for)."""
+    """CPU seconds for all classifiers of a fit, truncated, and the largest relative gap of a
+    last convex problem among them (1e-8 was asked for)."""
     warm_up()
     for i, C, name, Π, goal in (
         (1, 1.0, "1176 lattice weights, d = 0.02", lattice(3, 50), 5.0),
@@ -111,10 +124,11 @@ def wzl_fit(repeat):
         }
 
 
-# -- right ---------------------------------------------------------------------------------------------
+# -- right
 @benchmark("Wu, Zhang and Liu, objectives against a general solver")
 def wzl_right(repeat):
-    """Hinge objectives on 200 random weights (100 rows of Example 1, 100 of Example 4, C from 0.1 to 100): the largest relative difference from CVXPY with ECOS; at most 1e-6 is the goal."""
+    """Hinge objectives on 200 random weights (100 rows of Example 1, 100 of Example 4, C from
+    0.1 to 100): the largest relative difference from CVXPY with ECOS; at most 1e-6 is the goal."""
     warm_up()
     rng = np.random.default_rng(0)
     for i in (1, 4):
@@ -137,11 +151,13 @@ def wzl_right(repeat):
         }
 
 
-# -- probabilities -----------------------------------------------------------------------------------
+# -- probabilities
 @benchmark("Wu, Zhang and Liu, SVMProbabilityClassifier with many classes")
 def wzl_probability(repeat):
-    """One fit with a Gaussian kernel and 256 Gumbel weights, truncated, C = 100: CPU seconds; log-loss and errors on the part held out (a quarter of the digits,
-    half of the vowels), beside `CalibratedClassifierCV(SVC(C=100/K))`, about the same weight of the loss, and `CalibratedClassifierCV(SVC())`; at most their log-loss is the goal."""
+    """One fit with a Gaussian kernel and 256 Gumbel weights, truncated, C = 100: CPU seconds;
+    log-loss and errors on the part held out (a quarter of the digits, half of the vowels),
+    beside `CalibratedClassifierCV(SVC(C=100/K))`, about the same weight of the loss, and
+    `CalibratedClassifierCV(SVC())`; at most their log-loss is the goal."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.datasets import load_digits
     from sklearn.metrics import log_loss
@@ -185,7 +201,7 @@ def wzl_probability(repeat):
         }
 
 
-# -- the estimator ---------------------------------------------------------------------------------------
+# -- the estimator
 @benchmark("Wu, Zhang and Liu, TruncatedHingeSVC")
 def wzl_estimator(repeat):
     """One fit, Gaussian kernel, tol 1e-4, after the d.c. steps; `!` if the gap was not reached."""

@@ -14,6 +14,7 @@ __all__ = [
     "TIMES_GAMMA",
     "QUICK_SHARE",
     "LEAST_QUICK",
+    "SHARED",
     "weights_of",
     "Features",
     "features",
@@ -69,6 +70,12 @@ from mcsvm_lit.probability.simplex import (
     pair_thresholds,
     pairwise_estimate,
 )
+from mcsvm_lit.probability.truncated import (
+    TruncatedHingeSVC,
+    Truncation,
+    kernel_many,
+    truncated_many,
+)
 
 from ..core.certificates import KKT
 from ..core.estimators import KernelClassifier, folds_of, progress, warn_unconverged
@@ -76,7 +83,6 @@ from ..core.kernels import Kernel, check_psd, pivoted_cholesky
 from ..core.simplex import grid_size
 from .losses import border_weights, choose_truncation
 from .path_in_weights import Sample, tour
-from .truncated import Truncation, kernel_many, truncated_many
 
 # %% ../../nbs/probability/54_classifier.ipynb #b3d30e8f
 MOST_WEIGHTS = 200_000  # a lattice of more weights is refused
@@ -430,6 +436,9 @@ def estimate(scheme, L, π, K, grid):  # labels (m, n), or (pairs, m, n); second
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #974d2743
+SHARED = "C", "kernel", "gamma", "degree", "coef0", "loss", "truncation", "tol", "verbose"
+
+
 class SVMProbabilityClassifier(KernelClassifier):
     """Class probabilities from support vector machines that only name classes.
 
@@ -517,18 +526,10 @@ class SVMProbabilityClassifier(KernelClassifier):
 
     class_weight = None  # the weights of the classes are what this method varies
     _parameter_constraints = {
-        **{k: v for k, v in KernelClassifier._parameter_constraints.items() if k != "class_weight"},
-        "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
-        "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
+        **{name: TruncatedHingeSVC._parameter_constraints[name] for name in SHARED},
         "scheme": [StrOptions({"gumbel", "indirect", "direct", "pairwise"})],
         "n_weights": [Interval(numbers.Integral, 2, None, closed="left")],
         "grid": [Interval(numbers.Real, 0.0, 0.5, closed="right")],
-        "loss": [StrOptions({"hinge", "logistic", "exponential"})],
-        "truncation": [
-            StrOptions({"minimal"}),
-            Interval(numbers.Real, None, 0.0, closed="right"),
-            None,
-        ],
         "cv": ["cv_object"],
         "temperature": [StrOptions({"cv"}), None],
         "n_jobs": [None, numbers.Integral],
