@@ -1,4 +1,6 @@
-"""The twin parametric-margin machine against a general solver, and against the times that the paper prints."""
+"""The twin parametric-margin classifier against a general solver, and against the times that
+the paper prints.
+"""
 
 import numpy as np
 from harness import Timed, benchmark, clock, seconds, side_by_side, small
@@ -10,8 +12,9 @@ from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.studies.datasets import load, make_gaussians, stratified_holdouts
 from mcsvm_lit.studies.exhibits.twin_margin import KERNELS, machine, paper_choice
 from mcsvm_lit.twin_margin.classifier import TwinMarginSVC
-from mcsvm_lit.twin_margin.path_in_nu import nu_path, nu_path_points, path_kkt
+from mcsvm_lit.twin_margin.path_in_nu import nu_path, nu_path_points
 from mcsvm_lit.twin_margin.problem import (
+    RowsAnswer,
     about_rest,
     margin_loop,
     rest_pieces,
@@ -20,7 +23,7 @@ from mcsvm_lit.twin_margin.problem import (
     tpm_cvxpy,
     tpm_dual_cvxpy,
 )
-from mcsvm_lit.twin_margin.robust import robust_cvxpy, solve_robust
+from mcsvm_lit.twin_margin.robust import robust_cvxpy, solve_robust, uncertain
 from mcsvm_lit.twin_margin.robust_kernels import solve_ball
 
 PAPER_SECONDS = {
@@ -58,13 +61,19 @@ def goal(t, most):
     return f"{'meets' if t <= most else 'misses'} {short(most)}"
 
 
-# -- one fit -----------------------------------------------------------------------------------------
+# -- one fit --------------------------------------------------------------------------------------
 @benchmark("Twin margin, one linear fit")
 def tpm_fit(repeat):
-    """One class against the rest, ν/α = 0.5, from the class's rows, to a relative gap of 1e-9. `margin_loop` is the compiled loop, which returns multipliers, scores, gap and both ends of the threshold;
-    `solve_margin_points` makes a `MarginPlane` with its certificate of that; `solve_margin` forms the Gram matrix and asks the general box solver, with all checks of its input; `TwinMarginSVC.fit` is the
-    estimator with all its classes and scikit-learn's validation (whose own `SVC.fit`, linear, C = 1, stands below it). CVXPY builds and solves the primal or the dual, ECOS at its default tolerances.
-    Excess: relative, over the primal value of `solve_margin_points`. Ours / it: against the faster of CVXPY's two; for the estimator, against that times the number of classes. The goal for a single fit is 0.001."""
+    """One class against the rest, ν/α = 0.5, from the class's rows, to a relative gap of 1e-9.
+    `margin_loop` is the compiled loop, which returns multipliers, scores, gap and both ends of
+    the threshold; `solve_margin_points` makes a `MarginPlane` with its certificate of that;
+    `solve_margin` forms the Gram matrix and asks the general box solver, with all checks of its
+    input; `TwinMarginSVC.fit` is the estimator with all its classes and scikit-learn's
+    validation (whose own `SVC.fit`, linear, C = 1, stands below it). CVXPY builds and solves
+    the primal or the dual, ECOS at its default tolerances. Excess: relative, over the primal
+    value of `solve_margin_points`. Ours / it: against the faster of CVXPY's two; for the
+    estimator, against that times the number of classes. The goal for a single fit is 0.001.
+    """
     margin_loop(np.eye(3), np.ones(3), 1.5, 1e-9, 9)
     tpm_cvxpy(np.eye(3), -np.eye(3), 1.0, 2.0)  # compiled, imported
     for name, k in (("iris", 0), ("iris", 1), ("iris", 2), ("wine", 1)):
@@ -85,15 +94,16 @@ def tpm_fit(repeat):
             fit=many(lambda: TwinMarginSVC(0.5).fit(X, y), 30),
             svc=many(lambda: SVC(kernel="linear").fit(X, y), 30),
             primal=lambda: tpm_cvxpy(P, Z, 1.0, 2.0),
-            dual=lambda: tpm_dual_cvxpy(G, g, gg, 1.0, 2.0),
+            dual=lambda: tpm_dual_cvxpy(G, g, gg, 1.0, 2.0 / m),
         )
         best, it, K = (
             t["points"].value.certificate.primal,
             min(t["primal"].seconds, t["dual"].seconds),
             y.max() + 1,
         )
+        answer = RowsAnswer(*t["loop"].value)
         value = {
-            "loop": t["loop"].value[5] - t["loop"].value[2] / 2,
+            "loop": answer.gap - answer.square / 2,
             "points": best,
             "gram": t["gram"].value.certificate.primal,
             "primal": t["primal"].value[3],
@@ -126,11 +136,14 @@ def tpm_fit(repeat):
             }
 
 
-# -- whole paths -------------------------------------------------------------------------------------
+# -- whole paths ----------------------------------------------------------------------------------
 @benchmark("Twin margin, the whole ν-path of a class")
 def tpm_path(repeat):
-    """All solutions for ν/α in (0, 1). Linear: from the class's rows. Gaussian (`gamma="scale"`): from the class's kernel matrix, which is given; factoring it is included.
-    Violation: the largest of all optimality conditions at break points and midpoints, relative to the largest possible score."""
+    """All solutions for ν/α in (0, 1). Linear: from the class's rows. Gaussian
+    (`gamma="scale"`): from the class's kernel matrix, which is given; factoring it is included.
+    Violation: the largest of all optimality conditions at break points and midpoints, relative
+    to the largest possible score.
+    """
     nu_path_points(np.eye(3))
     nu_path(rbf_kernel(np.eye(9)))  # compiled
     for name, most in (("iris", 1e-3), ("wine", 1e-3)):
@@ -168,20 +181,24 @@ def path_row(problem, s, most, Q=None):
     return {
         "problem": problem,
         "break points": len(p.s),
-        "violation": small(path_kkt(p, Q)),
+        "violation": small(p.kkt(Q).violation),
         "CPU": short(s.seconds),
         "goal": goal(s.seconds, most) if most else "",
     }
 
 
-# -- robust ------------------------------------------------------------------------------------------
+# -- robust ---------------------------------------------------------------------------------------
 @benchmark("Twin margin, one robust fit")
 def tpm_robust(repeat):
-    """One class of iris or wine against the rest, ν/α = 0.37, every example with a radius of its own (below 0.05), to a relative gap of 1e-9; CVXPY and ECOS (for p = 1.5 power cones approximated by second-order cones)
-    at default tolerances. Last row: the ball model around Gaussian images."""
+    """One class of iris or wine against the rest, ν/α = 0.37, every example with a radius of
+    its own (below 0.05), to a relative gap of 1e-9; CVXPY and ECOS (for p = 1.5 power cones
+    approximated by second-order cones) at default tolerances. Last row: the ball model around
+    Gaussian images.
+    """
     for p in (1, 1.5, 2, np.inf):
-        solve_robust(np.eye(3), -np.ones(3), 0.37, 0.1 * np.arange(3), 0.1, p)
-        robust_cvxpy(np.eye(3), -np.ones(3), 0.37, 0.1 * np.arange(3), 0.1, p)  # compiled, imported
+        tiny = uncertain(np.eye(3), -np.ones(3), 0.37, 0.1 * np.arange(3), 0.1, p)
+        solve_robust(*tiny[:6])
+        robust_cvxpy(tiny)  # compiled, imported
     for name in ("iris", "wine"):
         X, y = data(name)
         rng = np.random.default_rng(0)
@@ -189,10 +206,11 @@ def tpm_robust(repeat):
         own = y == 1
         P, z = X[own], X[~own].mean(0)
         for p in (1, 1.5, 2, np.inf):
+            uncertain_class = uncertain(P, z, 0.37, ε[own], ε[~own].mean(), p)
             t = side_by_side(
                 repeat,
                 ours=many(lambda: solve_robust(P, z, 0.37, ε[own], ε[~own].mean(), p), 20),
-                cvxpy=lambda: robust_cvxpy(P, z, 0.37, ε[own], ε[~own].mean(), p),
+                cvxpy=lambda: robust_cvxpy(uncertain_class),
             )
             yield {
                 "problem": f"{name}, p = {p}",
@@ -218,11 +236,14 @@ def tpm_robust(repeat):
         }
 
 
-# -- Table 3 -----------------------------------------------------------------------------------------
+# -- Table 3 --------------------------------------------------------------------------------------
 @benchmark("Twin margin, Table 3, one hundred holdouts")
 def tpm_table_3(repeat):
-    """The paper's protocol: all kernel values of a family, every ratio of its grid, selection on the training rows, test accuracy; 100 stratified holdouts. The paper's seconds
-    are its own, on another machine (Apple M1, MATLAB, MOSEK), with a grid for α besides: cited, not measured. Last column: ten holdouts of the cross-validated machine, times ten."""
+    """The paper's protocol: all kernel values of a family, every ratio of its grid, selection
+    on the training rows, test accuracy; 100 stratified holdouts. The paper's seconds are its
+    own, on another machine (Apple M1, MATLAB, MOSEK), with a grid for α besides: cited, not
+    measured. Last column: ten holdouts of the cross-validated classifier, times ten.
+    """
     for name in PAPER_SECONDS:
         X, y = data(name)
         for j, kernel in enumerate(KERNELS):

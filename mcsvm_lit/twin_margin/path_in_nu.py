@@ -159,7 +159,7 @@ def margin_points(
     return W
 
 
-# %% ../../nbs/twin_margin/31_path_in_nu.ipynb #dd33dad4
+# %% ../../nbs/twin_margin/31_path_in_nu.ipynb #2bab3554
 OUTSIDE, MOVING, ASIDE = 0, 1, 2  # what `Elbow.mark` says of a member
 
 
@@ -199,7 +199,7 @@ class Elbow(NamedTuple):
     mark: np.ndarray  # OUTSIDE, MOVING or ASIDE, for every member of the class (m,)
 
 
-# %% ../../nbs/twin_margin/31_path_in_nu.ipynb #4cc37866
+# %% ../../nbs/twin_margin/31_path_in_nu.ipynb #c78f2e6f
 TIED = 1e-12  # a score this close to the level, in units of s ℓ², is at the level
 FULL = 1e-12  # a share this close to 0 or to its cap, in units of the cap, is there
 FLAT = 1e-12  # a score that changes more slowly than this, in units of ℓ², does not change
@@ -405,7 +405,7 @@ def _slopes(rows, h, β, members):
     return σ
 
 
-# %% ../../nbs/twin_margin/31_path_in_nu.ipynb #b49297ce
+# %% ../../nbs/twin_margin/31_path_in_nu.ipynb #799944c7
 class Track(NamedTuple):
     "What the loop has written so far."
 
@@ -575,9 +575,10 @@ class NuPath(ExactPath):
         return path_distances(self, C, r)
 
     def curves(self, r):
-        "The shares of their full weight of all members that are ever between 0 and 1."
-        ever = np.unique(self.members)
-        return between(self.breakpoints, (self.shares[::-1] / self.c)[:, ever], r)
+        "The shares of their full weight of all members with one between 0 and 1 at a break point."
+        part = self.shares[::-1] / self.c
+        ever = ((part > 0) & (part < 1)).any(0)
+        return between(self.breakpoints, part[:, ever], r)
 
     def kkt(self, Q=None):
         "The largest violation and relative gap anywhere, as `PathKKT`: see `path_kkt`."
@@ -740,7 +741,7 @@ def _gaps(path, λ, s, f, d):  # -> relative duality gaps (b,); d: squared lengt
     return np.divide(gap, size, out=np.zeros(len(s)), where=gap > 0)
 
 
-# %% ../../nbs/twin_margin/31_path_in_nu.ipynb #4b99c823
+# %% ../../nbs/twin_margin/31_path_in_nu.ipynb #b3da9ce8
 def path_kkt(path, Q=None):  # Q: the matrix to check against; by default the path's own points
     "The largest violation and relative gap at break points and midpoints, and where the larger is."
     Λ, s, found = path.shares, path.s, []
