@@ -282,7 +282,7 @@ class KernelLogisticRegression(KernelClassifier):
         X = self._check(X)
         if self.kernel == "precomputed":
             raise ValueError(
-                "A precomputed kernel does not hold K(x, x): use "
+                "A precomputed kernel does not hold k(x, x): use "
                 "mcsvm_lit.kernel_logistic.problem.score_bound(certificate_.gap, diagonal)."
             )
         gap, diagonal = self.certificate_.gap, self.kernel_.diag(X)

@@ -89,9 +89,7 @@ from ..core.solving import Pace, solve
 from .problem import best_intercept, square_root
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #a85a6a30
-BLOCK_EARLY = (
-    0.8  # of the aim: where blocks end, since balancing the classes costs a part of the gap
-)
+BLOCK_EARLY = 0.8  # of the aim: where blocks end, since balancing costs a part of the gap
 BLOCK_BUDGET = 100  # times n: steps before Newton's method takes over
 BLOCK_LIMIT = 2000  # times n: steps where nothing takes over
 BLOCK_PATIENCE = 5  # times n: steps before the pace of the gap is judged
@@ -229,8 +227,8 @@ def softmax_values(
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #8e02878d
 def softmax_score_bound(
     gap,  # P - D
-    kxx,  # K(x, x) at each point
-    kmax=0.0,  # largest K(x_i, x_i) of the training data if there are intercepts, the best ones
+    kxx,  # k(x, x) at each point
+    kmax=0.0,  # largest k(x_i, x_i) of the training data if there are intercepts, the best ones
     K=2,
 ):  # -> (n,)
     "How far any difference of two scores can be from that of the exact model, (23.9)."
@@ -452,7 +450,7 @@ def softmax_plain(
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #5b629997
 class Examples(NamedTuple):
-    "What is given for each example: class index, weight, K(x_i, x_i)."
+    "What is given for each example: class index, weight, k(x_i, x_i)."
 
     y: Indices
     c: Vector

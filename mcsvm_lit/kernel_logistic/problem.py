@@ -230,8 +230,8 @@ def klr_certificate(F, u, s, c, b=None, intercept=True, **asked):
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #9c375a66
 def score_bound(
     gap,  # P - D
-    kxx,  # K(x, x) at each point
-    kmax=0.0,  # largest K(x_i, x_i) of the training data if there is an intercept, the best one
+    kxx,  # k(x, x) at each point
+    kmax=0.0,  # largest k(x_i, x_i) of the training data if there is an intercept, the best one
 ):  # -> (n,)
     "How far scores can be from those of the exact model, (20.13)."
     return np.sqrt(2 * max(gap, 0.0)) * (np.sqrt(np.asarray(kxx, float)) + np.sqrt(kmax))
