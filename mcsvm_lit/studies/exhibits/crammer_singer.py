@@ -531,7 +531,8 @@ def steps_grow(table):
         "from ε = 0.1 on the test error moves by less than half a point": lambda t: all(
             abs(a - b) < 0.5 for a, b in from_to(t, "error")
         ),
-        "from there to ε = 0.001 the steps grow by half at least, the gap falls tenfold": steps_grow,
+        "from there to ε = 0.001 the steps grow by half at least, "
+        "the gap falls tenfold": steps_grow,
     },
 )
 def epsilon(rng, data, n):  # -> rows
