@@ -5,7 +5,12 @@
 # %% auto #0
 __all__ = [
     "STEPS",
+    "POLYNOMIALS",
     "KERNELS",
+    "IRIS",
+    "IRIS_SD",
+    "WINE",
+    "WINE_SD",
     "PAPER3",
     "RATIOS",
     "SHOW3",
@@ -14,18 +19,24 @@ __all__ = [
     "LEVELS",
     "NORMS",
     "SMALL",
+    "SHORT",
+    "SAFE_COLUMNS",
     "read",
     "block",
     "all_distances",
     "paper_choice",
-    "machine",
+    "cross_validated",
     "honest",
+    "summary_row",
+    "by_cell",
     "summary",
     "draw_table_3",
     "cells",
     "same_linear",
     "at_least_one_better",
     "table_3",
+    "close_enough",
+    "distances_at",
     "alpha",
     "by_rule",
     "first_two",
@@ -36,7 +47,12 @@ __all__ = [
     "safe",
     "safe_pairs",
     "moved",
+    "with_chosen_ratio",
     "ways",
+    "Holdout",
+    "scaled_holdout",
+    "nearest_under_noise",
+    "judged",
     "robust_rows",
     "by_level",
     "draw_robust",
@@ -47,51 +63,41 @@ __all__ = [
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #bb12dd66
 import warnings
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.preprocessing import MinMaxScaler
 
+from ...core.drawing import COLORS, INK, axes, style
 from ...core.kernels import Kernel
 from ...twin_margin.classifier import TwinMarginSVC, TwinMarginSVCCV, rule_scores
 from ...twin_margin.path_in_nu import nu_path
 from ...twin_margin.problem import cross_about_rest, rest_pieces, tpm_cvxpy
 from ...twin_margin.robust import dual_norm
 from ..datasets import load, stratified_holdouts
-from ..figures import COLORS, INK, axes, legend, ours_beside_theirs, scatter, style
+from ..figures import legend, ours_beside_theirs, scatter
 from ..runner import exhibit, jobs
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #77bb2c51
 STEPS = 2.0 ** np.arange(-4, 5)
-KERNELS = {
+POLYNOMIALS = {1: "linear", 2: "quadratic", 3: "cubic"}
+KERNELS = {  # candidates (name, gamma, degree, coef0) of each kernel of the table
     "linear": [("linear", 1.0, 1, 0.0)],
     "hom. quadratic": [("poly", 1.0, 2, 0.0)],
     "hom. cubic": [("poly", 1.0, 3, 0.0)],
-    **{
-        f"inhom. {name}": [("poly", 1.0, d, g) for g in STEPS]
-        for d, name in enumerate(("linear", "quadratic", "cubic"), 1)
-    },
-    "Gaussian": [("rbf", 1 / (2 * s**2), 1, 0.0) for s in STEPS],
-}  # name, gamma, degree, coef0
-PAPER3 = {
-    "iris": dict(
-        zip(
-            KERNELS,
-            [
-                (92.08, 3.71),
-                (75.27, 4.97),
-                (85.51, 4.55),
-                (91.76, 3.92),
-                (91.62, 3.83),
-                (88.78, 5.40),
-                (90.70, 4.71),
-            ],
-        )
-    ),
-    "wine": dict(
-        zip(KERNELS, [(97.02, 2.28), (96.41, 2.69), (95.70, 2.85), (96.34, 2.70), (96.35, 2.24)])
-    ),
-}  # mean and standard deviation
+    **{f"inhom. {name}": [("poly", 1.0, d, c) for c in STEPS] for d, name in POLYNOMIALS.items()},
+    "Gaussian": [("rbf", 1 / (2 * σ**2), 1, 0.0) for σ in STEPS],
+}
+IRIS = [92.08, 75.27, 85.51, 91.76, 91.62, 88.78, 90.70]
+IRIS_SD = [3.71, 4.97, 4.55, 3.92, 3.83, 5.40, 4.71]
+WINE = [97.02, 96.41, 95.70, 96.34, 96.35]
+WINE_SD = [2.28, 2.69, 2.85, 2.70, 2.24]
+PAPER3 = {  # mean and standard deviation
+    "iris": dict(zip(KERNELS, zip(IRIS, IRIS_SD))),
+    "wine": dict(zip(KERNELS, zip(WINE, WINE_SD))),
+}
 
 
 def read(name):  # -> X, class indices
@@ -108,25 +114,22 @@ def block(y, i, size=5):  # -> the i-th five of the hundred holdouts
 RATIOS = np.arange(1, 10) / 10
 
 
-def all_distances(
-    G, y, train, r
-):  # kernel matrix of all rows, classes, training rows, ratios -> (len(r), n, K), largest relative gap
-    "Signed distances of all rows from the planes of the training rows."
+def all_distances(G, y, train, r):  # kernel matrix of all rows, ... -> (len(r), n, K), gap
+    "Signed distances of all rows from the planes of the training rows; the largest relative gap."
     D, gap = [], 0.0
     for k in range(y.max() + 1):
         own, others = train[y[train] == k], train[y[train] != k]
         Gk, g, gg = rest_pieces(G[np.ix_(train, train)], y[train] == k)
         p = nu_path(Gk, g, gg)
-        D.append(p.distances(cross_about_rest(G[:, own], G[:, others].mean(1), g, gg), r))
+        cross = cross_about_rest(G[:, own], G[:, others].mean(1), g, gg)
+        D.append(p.distances(cross, r))
         gap = max(gap, p.at(r[len(r) // 2]).certificate.relative_gap)
     return np.stack(D, -1), gap
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #df971944
-def paper_choice(
-    Gs, y, train, test, rule="distance"
-):  # kernel matrices -> test accuracies, first and last of ties, gap
-    "The paper's selection: by accuracy on the training rows."
+def paper_choice(Gs, y, train, test, rule="distance"):  # kernel matrices, ... -> dict
+    "The paper's selection, by accuracy on the training rows: first and last of the ties."
     seen, out, gaps = [], [], []
     for G in Gs:
         D, gap = all_distances(G, y, train, RATIOS)
@@ -140,14 +143,13 @@ def paper_choice(
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #f6a8c962
-def machine(name, **kw):  # -> TwinMarginSVCCV with the kernel's parameters as candidates
+def cross_validated(name, **kw):  # -> TwinMarginSVCCV with the kernel's parameters as candidates
     kind, gamma, degree, coef0 = zip(*KERNELS[name])
-    return TwinMarginSVCCV(
-        kernel=kind[0], gamma=sorted(set(gamma)), degree=degree[0], coef0=sorted(set(coef0)), **kw
-    )
+    grid = dict(gamma=sorted(set(gamma)), degree=degree[0], coef0=sorted(set(coef0)))
+    return TwinMarginSVCCV(kernel=kind[0], **grid, **kw)
 
 
-def honest(m, X, y, train, test):  # -> fitted machine, accuracy
+def honest(m, X, y, train, test):  # -> fitted classifier, accuracy
     "Scaling and choice on the training rows only."
     s = MinMaxScaler().fit(X[train])
     with warnings.catch_warnings():
@@ -157,61 +159,59 @@ def honest(m, X, y, train, test):  # -> fitted machine, accuracy
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #415e9f41
-def summary(rows):  # rows of holdouts -> rows of the table
-    "Mean and standard deviation of each cell, beside the paper's."
-    table = []
-    for data, kernel in dict.fromkeys((r["data"], r["kernel"]) for r in rows):
-        cell = [r for r in rows if (r["data"], r["kernel"]) == (data, kernel)]
-        mean = {k: float(np.mean([r[k] for r in cell])) for k in ("first", "last", "honest")}
-        sd = {k: float(np.std([r[k] for r in cell], ddof=1)) for k in mean}
-        theirs, their_sd = PAPER3[data].get(kernel, (np.nan, np.nan))
-        table.append(
-            dict(
-                data=data,
-                kernel=kernel,
-                holdouts=len(cell),
-                ours=mean["first"],
-                sd=sd["first"],
-                paper=theirs,
-            )
-            | {
-                "paper sd": their_sd,
-                "last": mean["last"],
-                "last sd": sd["last"],
-                "honest": mean["honest"],
-                "honest sd": sd["honest"],
-                "rule": _most(r["rule"] for r in cell),
-            }
-        )
-    return table
-
-
 def _most(v):
+    "The most frequent value, and how frequent it is."
     v = list(v)
     k = max(sorted(set(v)), key=v.count)
     return f"{k} {100 * v.count(k) / len(v):.0f} %"
 
 
+def summary_row(data, kernel, cell):  # rows of the holdouts of one cell -> a row of the table
+    "Mean and standard deviation of one cell, beside the paper's."
+    mean = {k: float(np.mean([r[k] for r in cell])) for k in ("first", "last", "honest")}
+    sd = {k: float(np.std([r[k] for r in cell], ddof=1)) for k in mean}
+    theirs, their_sd = PAPER3[data].get(kernel, (np.nan, np.nan))
+    return {
+        "data": data,
+        "kernel": kernel,
+        "holdouts": len(cell),
+        "ours": mean["first"],
+        "sd": sd["first"],
+        "paper": theirs,
+        "paper sd": their_sd,
+        "last": mean["last"],
+        "last sd": sd["last"],
+        "honest": mean["honest"],
+        "honest sd": sd["honest"],
+        "rule": _most(r["rule"] for r in cell),
+    }
+
+
+def by_cell(rows):  # -> {(data, kernel): rows}
+    "The rows of each data set and kernel, in order of appearance."
+    found = {}
+    for r in rows:
+        found.setdefault((r["data"], r["kernel"]), []).append(r)
+    return found
+
+
+def summary(rows):  # rows of holdouts -> rows of the table
+    return [summary_row(*key, cell) for key, cell in by_cell(rows).items()]
+
+
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #99fbd342
 def draw_table_3(table):
-    nan = [np.nan] * len(table)
-    fig, ax = axes(width=7, height=0.8 + 0.38 * len(table))
+    "Both protocols, with the paper's numbers beside its own."
     names = [f"{r['data']}, {r['kernel']}" for r in table]
+    series = {"paper's protocol": ("ours", "sd"), "cross-validated": ("honest", "honest sd")}
+    ours = {name: [r[k] for r in table] for name, (k, _) in series.items()}
+    sd = {name: [r[k] for r in table] for name, (_, k) in series.items()}
+    nothing = [np.nan] * len(table)
+    theirs = {"paper's protocol": [r["paper"] for r in table], "cross-validated": nothing}
+    fig, ax = axes(width=7, height=0.8 + 0.38 * len(table))
     with style():
-        ours_beside_theirs(
-            names,
-            {
-                "paper's protocol": [r["ours"] for r in table],
-                "cross-validated": [r["honest"] for r in table],
-            },
-            {"paper's protocol": [r["paper"] for r in table], "cross-validated": nan},
-            sd={
-                "paper's protocol": [r["sd"] for r in table],
-                "cross-validated": [r["honest sd"] for r in table],
-            },
-            ax=ax,
-            xlabel="accuracy on the rows held out, %",
-        )
+        label = "accuracy on the rows held out, %"
+        ours_beside_theirs(names, ours, theirs, sd=sd, ax=ax, xlabel=label)
     return fig
 
 
@@ -257,13 +257,17 @@ SHOW3 = (
     draw=draw_table_3,
     columns=SHOW3,
     prints='twelve means and standard deviations; two cells "to be done"',
-    protocol="stratified 75/25 holdouts; ours: scaling on all rows, ν/α and the kernel's parameter by accuracy on the training rows, first of ties; "
-    "cross-validated: scaling on training rows, ν/α on the exact path, kernel and rule by five folds",
+    protocol="stratified 75/25 holdouts; ours: scaling on all rows, ν/α and the kernel's "
+    "parameter by accuracy on the training rows, first of ties; "
+    "cross-validated: scaling on training rows, ν/α on the exact path, kernel and rule by "
+    "five folds",
     claims={
         "the inhomogeneous linear kernel gives what the linear one gives": same_linear,
-        "cross-validation is nowhere worse than the paper's protocol by more than one standard deviation": at_least_one_better,
+        "cross-validation is nowhere worse than the paper's protocol by more than one "
+        "standard deviation": at_least_one_better,
     },
-    why="The Gaussian on wine, selected on training rows, takes the narrowest width, which fits them all and nothing else.",
+    why="The Gaussian on wine, selected on training rows, takes the narrowest width, which fits "
+    "them all and nothing else.",
 )
 def table_3(rng, data, kernel, i):
     "Five holdouts by both protocols."
@@ -272,17 +276,29 @@ def table_3(rng, data, kernel, i):
     Gs = [Kernel(*k).fit(Z)(Z) for k in KERNELS[kernel]]
     for train, test in block(y, i):
         r = paper_choice(Gs, y, train, test)
-        m, a = honest(machine(kernel), X, y, train, test)
-        rows.append(
-            r
-            | dict(
-                honest=a, rule=m.decision_, nu=m.nu_, gap=max(r["gap"], m.certificate_.relative_gap)
-            )
-        )
+        m, a = honest(cross_validated(kernel), X, y, train, test)
+        gap = max(r["gap"], m.certificate_.relative_gap)
+        rows.append(r | dict(honest=a, rule=m.decision_, nu=m.nu_, gap=gap))
     return rows
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #ade52e9c
+def close_enough(t):
+    "Distances agree to a thousandth of the largest; at most one row in a hundred changes."
+    return all(
+        r["difference"] < 1e-3 * r["largest"] and r["changed"] <= 0.01 * r["rows"] for r in t
+    )
+
+
+def distances_at(α, X, y, r):  # -> (n, K)
+    "Signed distances from the planes of (30.1), by CVXPY."
+    tight, D = dict(abstol=1e-12, reltol=1e-10, feastol=1e-12), []
+    for k in range(y.max() + 1):
+        w, θ, *_ = tpm_cvxpy(X[y == k], X[y != k], r * α, α, **tight)
+        D.append((X @ w + θ) / np.linalg.norm(w))
+    return np.stack(D, 1)
+
+
 @exhibit(
     "TPM",
     "alpha",
@@ -298,34 +314,25 @@ def table_3(rng, data, kernel, i):
     ),
     prints="nothing: a grid of 17 values, no remark that it is idle",
     claims={
-        "distances agree to a thousandth of the largest, at most one row in a hundred is decided otherwise": lambda t: (
-            all(
-                r["difference"] < 1e-3 * r["largest"] and r["changed"] <= 0.01 * r["rows"]
-                for r in t
-            )
-        )
+        "distances agree to a thousandth of the largest, at most one row in a hundred is "
+        "decided otherwise": close_enough
     },
 )
 def alpha(rng, data, powers, r=0.5):
     "The largest difference between distances at α = 1 and at the others."
     X, y = read(data)
     X = MinMaxScaler().fit_transform(X)
-    tight = dict(abstol=1e-12, reltol=1e-10, feastol=1e-12)
-
-    def D(a):
-        fits = [tpm_cvxpy(X[y == k], X[y != k], r * a, a, **tight)[:2] for k in range(y.max() + 1)]
-        return np.stack([(X @ w + θ) / np.linalg.norm(w) for w, θ in fits], 1)
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        one = D(1.0)
-        others = [D(2.0**j) for j in powers if j]
+        one = distances_at(1.0, X, y, r)
+        others = [distances_at(2.0**j, X, y, r) for j in powers if j]
+    nearest = np.abs(one).argmin(1)
     return dict(
         alphas=len(powers),
         rows=len(y),
         largest=float(np.abs(one).max()),
         difference=float(max(np.abs(d - one).max() for d in others)),
-        changed=int(max((np.abs(d).argmin(1) != np.abs(one).argmin(1)).sum() for d in others)),
+        changed=int(max((np.abs(d).argmin(1) != nearest).sum() for d in others)),
     )
 
 
@@ -342,15 +349,14 @@ PLAIN = {
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #06bed6e1
 def by_rule(rows):  # -> rows with a mean per rule
+    "Mean and standard deviation of each rule, for each data set and kernel."
     out = []
-    for data, kernel in dict.fromkeys((r["data"], r["kernel"]) for r in rows):
-        cell = [r for r in rows if (r["data"], r["kernel"]) == (data, kernel)]
+    for (data, kernel), cell in by_cell(rows).items():
         v = {k: [r[k] for r in cell] for k in (*RULES, "auto")}
-        out.append(
-            dict(data=data, kernel=kernel, holdouts=len(cell))
-            | {k: float(np.mean(a)) for k, a in v.items()}
-            | {f"{k} sd": float(np.std(a, ddof=1)) for k, a in v.items()}
-        )
+        row = dict(data=data, kernel=kernel, holdouts=len(cell))
+        row |= {k: float(np.mean(a)) for k, a in v.items()}
+        row |= {f"{k} sd": float(np.std(a, ddof=1)) for k, a in v.items()}
+        out.append(row)
     return out
 
 
@@ -375,68 +381,47 @@ def auto_follows(t):
     columns=(
         "data",
         "kernel",
-        *(
-            f"{h}={k}:.1f"
-            for h, k in zip(
-                (
-                    "nearest plane, %",
-                    "signed, %",
-                    "vote, %",
-                    "one-versus-one, %",
-                    "rule by cross-validation, %",
-                ),
-                (*RULES, "auto"),
-            )
-        ),
+        "nearest plane, %=distance:.1f",
+        "signed, %=signed:.1f",
+        "vote, %=vote:.1f",
+        "one-versus-one, %=one-versus-one:.1f",
+        "rule by cross-validation, %=auto:.1f",
     ),
     prints="announced, not shown",
     protocol="stratified 75/25 holdouts, scaling and choice on training rows",
     claims={
-        "neither of the nearest plane and the signed distance dominates: each wins by ten points somewhere": first_two,
-        "the rule chosen by cross-validation is within three points of the best of the three": auto_follows,
+        "neither of the nearest plane and the signed distance dominates: each wins by ten points "
+        "somewhere": first_two,
+        "the rule chosen by cross-validation is within three points of the best of the "
+        "three": auto_follows,
     },
 )
 def rules(rng, data, kernel, i):
     "Five holdouts, all rules."
     X, y = read(data)
-    rows = []
+    kw, rows = PLAIN[kernel], []
     for train, test in block(y, i):
-        fits = {
-            k: honest(TwinMarginSVCCV(decision=d, **PLAIN[kernel]), X, y, train, test)
-            for k, d in zip((*RULES[:3], "auto"), (*RULES[:3], "auto"))
-        }
-        pairs = honest(
-            OneVsOneClassifier(TwinMarginSVCCV(decision="signed", **PLAIN[kernel])),
-            X,
-            y,
-            train,
-            test,
-        )
-        rows.append(
-            {k: a for k, (_, a) in fits.items()}
-            | {
-                "one-versus-one": pairs[1],
-                "gap": max(m.certificate_.relative_gap for m, _ in fits.values()),
-            }
-        )
+        split = X, y, train, test
+        names = (*RULES[:3], "auto")
+        fits = {k: honest(TwinMarginSVCCV(decision=k, **kw), *split) for k in names}
+        pairs = OneVsOneClassifier(TwinMarginSVCCV(decision="signed", **kw))
+        row = {k: a for k, (_, a) in fits.items()} | {"one-versus-one": honest(pairs, *split)[1]}
+        gap = max(m.certificate_.relative_gap for m, _ in fits.values())
+        rows.append(row | dict(gap=gap))
     return rows
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #b96726a4
 def draw_figure_1(table):
+    "Both planes and the classifier, for two kernels."
     X, y = np.array([[r["x1"], r["x2"]] for r in table]), np.array([r["label"] for r in table])
-    fig, ax = axes(1, 2, width=7.6, height=3.5, sharey=True)
     u, v = (np.linspace(X[:, j].min() - 0.6, X[:, j].max() + 0.6, 150) for j in (0, 1))
-    Z = np.stack(np.meshgrid(u, v), -1)
-    for a, title, kw in zip(
-        ax, ("linear", "Gaussian, σ = 1.5"), (dict(), dict(kernel="rbf", gamma=1 / (2 * 1.5**2)))
-    ):
-        D = (
-            TwinMarginSVC(0.5, decision="signed", **kw)
-            .fit(X, y)
-            .distances(Z.reshape(-1, 2))
-            .reshape(150, 150, 2)
-        )
+    grid = np.stack(np.meshgrid(u, v), -1).reshape(-1, 2)
+    kernels = {"linear": dict(), "Gaussian, σ = 1.5": dict(kernel="rbf", gamma=1 / (2 * 1.5**2))}
+    fig, ax = axes(1, 2, width=7.6, height=3.5, sharey=True)
+    for a, (title, kw) in zip(ax, kernels.items()):
+        m = TwinMarginSVC(0.5, decision="signed", **kw).fit(X, y)
+        D = m.distances(grid).reshape(150, 150, 2)
         with style():
             scatter(X, y, ax=a, classes=["negative", "positive"])
             for k in (0, 1):
@@ -471,9 +456,10 @@ def figure_1(rng, m):  # -> rows
 LEVELS = 0.0, 0.02, 0.05, 0.1
 
 
-def safe(m, X, y, ε, p):  # linear machine, points, class indices -> booleans, (67.1)
+def safe(m, X, y, ε, p):  # linear classifier, points, class indices -> booleans, (67.1)
     "Which points are classified right by the signed rule wherever they move."
-    D = np.where(np.isnan(d := m.distances(X)), -np.inf, d)
+    D = m.distances(X)
+    D = np.where(np.isnan(D), -np.inf, D)
     U = m.coef_ / np.where(m.norm_ > 0, m.norm_, 1.0)[:, None]
     reach = np.array([[dual_norm(a - b, p) for b in U] for a in U])
     i = np.arange(len(y))
@@ -484,15 +470,13 @@ def safe(m, X, y, ε, p):  # linear machine, points, class indices -> booleans, 
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #6de346e3
-def safe_pairs(ms, X, y, ε, p):  # {(a, b): machine of these two classes}
+def safe_pairs(ms, X, y, ε, p):  # {(a, b): classifier of these two classes}
     "Which points win all their pairs wherever they move."
-    return np.all(
-        [
-            np.where((y == a) | (y == b), safe(m, X, (y == b).astype(int), ε, p), True)
-            for (a, b), m in ms.items()
-        ],
-        0,
-    )
+    wins = [
+        np.where((y == a) | (y == b), safe(m, X, (y == b).astype(int), ε, p), True)
+        for (a, b), m in ms.items()
+    ]
+    return np.all(wins, 0)
 
 
 def moved(rng, X, ε, p):  # every row onto the border of its ball
@@ -501,112 +485,111 @@ def moved(rng, X, ε, p):  # every row onto the border of its ball
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #02fd6f03
-def ways(X, y):  # -> {way: function of (ε, p) -> machines by pair, or one}
-    "Machines for any radius, their ratios chosen once."
+def with_chosen_ratio(X, y):  # -> function of (ε, p) -> fitted TwinMarginSVC
+    "Robust classifiers of any radius, their ratio chosen once, without noise."
+    nu = TwinMarginSVCCV(decision="signed").fit(X, y).nu_
+    return lambda ε, p: TwinMarginSVC(nu, epsilon=ε, p=p, decision="signed").fit(X, y)
 
-    def choose(X, y):
-        nu = TwinMarginSVCCV(decision="signed").fit(X, y).nu_
-        return lambda ε, p: TwinMarginSVC(nu, epsilon=ε, p=p, decision="signed").fit(X, y)
 
-    K = y.max() + 1
-    ab = [(a, b) for a in range(K) for b in range(a + 1, K)]
-    of = {(a, b): choose(X[(y == a) | (y == b)], y[(y == a) | (y == b)]) for a, b in ab}
-    rest = choose(X, y)
+def ways(X, y):  # -> {way: function of (ε, p) -> classifiers by pair, or one}
+    "Classifiers for any radius, their ratios chosen once."
+    pairs = {}
+    for a in range(y.max() + 1):
+        for b in range(a + 1, y.max() + 1):
+            both = (y == a) | (y == b)
+            pairs[a, b] = with_chosen_ratio(X[both], y[both])
     return {
-        "against the rest": lambda ε, p: rest(ε, p),
-        "pairs": lambda ε, p: {k: f(ε, p) for k, f in of.items()},
+        "against the rest": with_chosen_ratio(X, y),
+        "pairs": lambda ε, p: {ab: fit(ε, p) for ab, fit in pairs.items()},
     }
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #10e8e0df
-def robust_rows(rng, X, y, train, test, p, draws=5):  # -> rows, one per way, level and model
-    "A holdout: the deterministic machines and the robust ones of each level."
+class Holdout(NamedTuple):
+    "Scaled training and test rows with their class indices."
+
+    X: np.ndarray
+    y: np.ndarray
+    test: np.ndarray
+    target: np.ndarray
+
+
+def scaled_holdout(X, y, train, test):  # -> Holdout
     s = MinMaxScaler().fit(X[train])
-    A, B, a, b = s.transform(X[train]), s.transform(X[test]), y[train], y[test]
+    return Holdout(s.transform(X[train]), y[train], s.transform(X[test]), y[test])
+
+
+def nearest_under_noise(rng, m, h, ε, p, draws):  # -> per cent
+    "Accuracy of the nearest plane when every test point is moved at random."
+    share = np.bincount(h.y) / len(h.y)
+    right = []
+    for _ in range(draws):
+        D = m.distances(moved(rng, h.test, ε, p))
+        right.append((rule_scores(D, "distance", share).argmax(1) == h.target).mean())
+    return 100 * float(np.mean(right))
+
+
+def judged(m, h, ε, p):  # one classifier, or one for each pair -> part of a row
+    "Safe points, collapsed planes, and the largest gap."
+    pairs = isinstance(m, dict)
+    every = list(m.values()) if pairs else [m]
+    safety = (safe_pairs if pairs else safe)(m, h.test, h.target, ε, p)
+    return dict(
+        gap=max(q.certificate_.relative_gap for q in every),
+        safe=100 * float(safety.mean()),
+        collapsed=100 * float(np.mean([q.norm_ == 0 for q in every])),
+    )
+
+
+def robust_rows(rng, h, p, draws=5):  # Holdout -> rows, one per way, level and model
+    "A holdout: the deterministic classifiers and the robust ones of each level."
     rows = []
-    share = np.bincount(a) / len(a)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        for way, fit in ways(A, a).items():
+        for way, fit in ways(h.X, h.y).items():
             plain = fit(0.0, p)
             for ε in LEVELS:
                 for name, m in (("deterministic", plain), ("robust", fit(ε, p) if ε else plain)):
-                    every = list(m.values()) if way == "pairs" else [m]
-                    row = dict(
-                        way=way,
-                        ε=ε,
-                        model=name,
-                        gap=max(q.certificate_.relative_gap for q in every),
-                    )
+                    row = dict(way=way, ε=ε, model=name) | judged(m, h, ε, p)
                     if way != "pairs":
-                        row["nearest"] = 100 * float(
-                            np.mean(
-                                [
-                                    (
-                                        rule_scores(
-                                            m.distances(moved(rng, B, ε, p)), "distance", share
-                                        ).argmax(1)
-                                        == b
-                                    ).mean()
-                                    for _ in range(draws)
-                                ]
-                            )
-                        )
-                    rows.append(
-                        row
-                        | dict(
-                            safe=100
-                            * float((safe_pairs if way == "pairs" else safe)(m, B, b, ε, p).mean()),
-                            collapsed=100 * float(np.mean([q.norm_ == 0 for q in every])),
-                        )
-                    )
+                        row["nearest"] = nearest_under_noise(rng, m, h, ε, p, draws)
+                    rows.append(row)
     return rows
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #c6224b78
 def by_level(rows):  # -> means over holdouts, levels side by side
+    "One row for each data set, norm and way."
+    groups = {}
+    for r in rows:
+        groups.setdefault((r["data"], str(r["p"]), r["way"]), []).append(r)
     out = []
-    for key in dict.fromkeys((r["data"], str(r["p"]), r["way"]) for r in rows):
-        cell = [r for r in rows if (r["data"], str(r["p"]), r["way"]) == key]
+    for key, cell in groups.items():
         row = dict(zip(("data", "p", "way"), key))
-        for ε in LEVELS:
-            for model in ("deterministic", "robust"):
-                c = [r for r in cell if r["ε"] == ε and r["model"] == model]
-                for k in ("safe", "collapsed", "nearest"):
-                    if k in c[0]:
-                        row[f"{k} {model} {ε:g}"] = float(np.mean([r[k] for r in c]))
+        for ε, model in product(LEVELS, ("deterministic", "robust")):
+            found = [r for r in cell if r["ε"] == ε and r["model"] == model]
+            for k in ("safe", "collapsed", "nearest"):
+                if k in found[0]:
+                    row[f"{k} {model} {ε:g}"] = float(np.mean([r[k] for r in found]))
         out.append(row)
     return out
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #ec34ad0c
 def draw_robust(table):
-    names, norms = (
-        list(dict.fromkeys(r["data"] for r in table)),
-        list(dict.fromkeys(str(r["p"]) for r in table)),
-    )
-    fig, ax = axes(
-        len(norms),
-        len(names),
-        width=1.4 + 1.75 * len(names),
-        height=1.7 * len(norms),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-    )
+    "Safe points against noise, a panel for each data set and norm."
+    names = list(dict.fromkeys(r["data"] for r in table))
+    norms = list(dict.fromkeys(str(r["p"]) for r in table))
+    shape = dict(width=1.4 + 1.75 * len(names), height=1.7 * len(norms))
+    fig, ax = axes(len(norms), len(names), sharex=True, sharey=True, squeeze=False, **shape)
     for row, p in zip(ax, norms):
         for a, data in zip(row, names):
             for r in (r for r in table if (r["data"], str(r["p"])) == (data, p)):
+                color = COLORS[r["way"] == "pairs"]
                 for model, ls in (("deterministic", "-"), ("robust", "--")):
-                    a.plot(
-                        LEVELS,
-                        [r[f"safe {model} {ε:g}"] for ε in LEVELS],
-                        ls,
-                        marker="o",
-                        ms=3,
-                        color=COLORS[r["way"] == "pairs"],
-                        label=f"{r['way']}, {model}",
-                    )
+                    values = [r[f"safe {model} {ε:g}"] for ε in LEVELS]
+                    line = dict(ls=ls, marker="o", ms=3, color=color)
+                    a.plot(LEVELS, values, label=f"{r['way']}, {model}", **line)
             a.set_title(f"{data}, p = {p}".replace("inf", "∞"))
             a.set_ylim(0, 102)
         row[0].set_ylabel("safe, %")
@@ -619,6 +602,10 @@ def draw_robust(table):
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #b12410d5
 NORMS = {"1": 1.0, "2": 2.0, "inf": np.inf}
 SMALL = ["iris", "wine", "glass", "new_thyroid"]
+SHORT = {"deterministic": "det.", "robust": "robust"}
+SAFE_COLUMNS = [
+    f"{short} at {ε:g}=safe {model} {ε:g}:.1f" for ε in LEVELS[1:] for model, short in SHORT.items()
+]
 
 
 def euclid_is_same(t):
@@ -654,23 +641,23 @@ def nearest_suffers(t):
         "p",
         "way",
         "safe at 0, %=safe deterministic 0:.1f",
-        *(
-            f"{short} at {ε:g}=safe {model} {ε:g}:.1f"
-            for ε in LEVELS[1:]
-            for short, model in (("det.", "deterministic"), ("robust", "robust"))
-        ),
+        *SAFE_COLUMNS,
         "planes collapsed at 0.05, %=collapsed robust 0.05:.0f",
         "nearest plane, random noise 0.05, det.=nearest deterministic 0.05:.1f",
         "the same, robust=nearest robust 0.05:.1f",
     ),
     prints="announced, not shown",
-    protocol="five (in full twenty) stratified 75/25 holdouts; scaling and ν/α on training rows; features in [0, 1]",
+    protocol="five (in full twenty) stratified 75/25 holdouts; scaling and ν/α on training rows; "
+    "features in [0, 1]",
     claims={
-        "for p = 2 and one radius the robust machine decides by signed distance like the deterministic one, until a plane collapses": euclid_is_same,
-        "with the nearest plane the robust machine is worse under noise, as long as no plane has collapsed": nearest_suffers,
+        "for p = 2 and one radius the robust classifier decides by signed distance like the "
+        "deterministic one, until a plane collapses": euclid_is_same,
+        "with the nearest plane the robust classifier is worse under noise, as long as no plane "
+        "has collapsed": nearest_suffers,
     },
 )
 def robust(rng, data, p, i):  # -> rows
     "Five holdouts at every level."
     X, y = read(data)
-    return [r for train, test in block(y, i) for r in robust_rows(rng, X, y, train, test, NORMS[p])]
+    holdouts = (scaled_holdout(X, y, *split) for split in block(y, i))
+    return [r for h in holdouts for r in robust_rows(rng, h, NORMS[p])]
