@@ -24,7 +24,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def executable(pw):
-    """A Chromium of this machine, or the one Playwright has downloaded, or None."""
+    """A Chromium of this computer, or the one Playwright has downloaded, or None."""
     found = [
         os.environ.get("CHROMIUM"),
         *map(shutil.which, ("chromium", "chromium-browser", "google-chrome")),

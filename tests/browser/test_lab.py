@@ -80,7 +80,7 @@ def environment(tmp, root):
 
 @pytest.fixture(scope="session")
 def lab(chromium, tmp_path_factory):  # no browser, no server
-    """The address of a JupyterLab on a free port of this machine."""
+    """The address of a JupyterLab on a free port of this computer."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     tmp = tmp_path_factory.mktemp("lab")
     root = copied(tmp_path_factory.mktemp("repository"))
