@@ -406,6 +406,10 @@ class Kernel:
             raise ValueError("A kernel cannot be fitted on no examples.")
         if self.name == "precomputed":
             _square(X)
+        return self.settled(X)
+
+    def settled(self, X):
+        """`fit` on rows that have been validated already."""
         gamma = _gamma(self.gamma, X) if self.name in _GAMMA else self.gamma
         return replace(self, gamma=gamma, n_features=X.shape[1])
 
