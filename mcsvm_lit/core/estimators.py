@@ -18,7 +18,6 @@ __all__ = [
     "missing_classes",
     "stratified_folds",
     "folds_of",
-    "widest_run",
     "progress",
     "warn_unconverged",
     "KernelClassifier",
@@ -360,16 +359,6 @@ def folds_of(training, cv=5, missing="raise"):
     return folds
 
 
-# %% ../../nbs/core/06_estimators.ipynb #156f6f32
-def widest_run(
-    good, edges
-):  # (q,) intervals, their ends (q+1,) -> first interval, one past the last
-    "The widest run of neighbouring good intervals."
-    runs = np.flatnonzero(np.diff(np.r_[False, good, False].astype(int))).reshape(-1, 2)
-    a, b = runs[(edges[runs[:, 1]] - edges[runs[:, 0]]).argmax()]
-    return int(a), int(b)
-
-
 # %% ../../nbs/core/06_estimators.ipynb #61b5f212
 def progress(it=None, verbose=0, desc=None, total=None, **kw):  # a tqdm bar, or a silent one
     "Iterate with a progress bar when `verbose`."
@@ -434,20 +423,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         return X, y, sample_weight
-
-    def _read(self, X, y, sample_weight=None):  # -> X, class indices, weights
-        "The rows as they were passed, for methods that have not moved to `_training`."
-        X, y, sample_weight = self._validated(X, y, sample_weight)
-        c = fold_weights(y, self.classes_, self.class_weight, sample_weight)
-        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        if (
-            sample_weight is not None
-            and self.gamma == "scale"
-            and kernel.name in ("rbf", "poly", "sigmoid")
-        ):
-            kernel = replace(kernel, gamma=scale_gamma(X, sample_weight))
-        self.kernel_ = kernel.fit(X)
-        return X, y, c
 
     def _check(self, X):  # -> X
         "Validate data to predict for."
