@@ -157,9 +157,10 @@ def _picture_class():
 
     class Picture(Figure):
         alt = None
-        legend, colorbar, suptitle, text = (
-            in_style(getattr(Figure, k)) for k in ("legend", "colorbar", "suptitle", "text")
-        )
+        legend = in_style(Figure.legend)
+        colorbar = in_style(Figure.colorbar)
+        suptitle = in_style(Figure.suptitle)
+        text = in_style(Figure.text)
 
         def add_subplot(self, *args, **kw):
             if "projection" not in kw:
