@@ -84,8 +84,9 @@ ON_THE_PLANE = 1e-6  # share of the largest distance: a point this close behind 
 def _abstaining(S, dead, share):
     "Scores that are finite: classes without a plane come last, by their share in the data."
     low = np.where(dead, np.inf, S).min(-1, keepdims=True)
-    nobody = np.isinf(low)
-    return np.where(dead, np.where(nobody, 0.0, low) - 1 + np.where(nobody, share, 0.0), S)
+    all_dead = np.isinf(low)
+    last = np.where(all_dead, share, low) - 1
+    return np.where(dead, last, S)
 
 
 def rule_scores(
@@ -723,10 +724,8 @@ class TwinMarginSVCCV(_Planes):
         self.cv_results_ = {k: [row[k] for row in rows] for k in rows[0] if k != "kernel"}
         shared = OneVersusRest(replace(training, kernel=self.kernel_), self.nu_)
         members = [training.y == k for k in range(training.n_classes)]
-        nobody = np.zeros(0, int)
         found = [
-            class_path(shared, own, training.weights, nobody) if own.any() else None
-            for own in members
+            class_path(shared, own, training.weights, []) if own.any() else None for own in members
         ]
         self.path_ = [f and f.path for f in found]
         planes = [f and self._plane(shared, f) for f in found]
