@@ -86,7 +86,7 @@ from ..core.compiled import Indices, Matrix, Vector, kernel
 from ..core.linear import conjugate_gradients
 from ..core.simplex import own_and_rest
 from ..core.solving import Pace, solve
-from .problem import best_intercept, square_root
+from .problem import best_intercept, positive_weights, square_root
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #a85a6a30
 BLOCK_EARLY = 0.8  # of the aim: where blocks end, since balancing costs a part of the gap
@@ -125,16 +125,10 @@ def softmax_check(
     intercept=True,
 ):  # -> y, c as arrays
     "Class indices and weights, or one clear sentence."
-    y, c = np.asarray(y), np.ascontiguousarray(c, float)
+    y = np.asarray(y)
     if y.ndim != 1 or not len(y) or not np.isin(y, np.arange(K)).all():
         raise ValueError(f"The labels y must be class indices from 0 to {K - 1}.")
-    if c.shape != y.shape:
-        raise ValueError(f"There are {len(y)} labels, but the weights c have the shape {c.shape}.")
-    if not (np.isfinite(c).all() and (c > 0).all()):
-        raise ValueError(
-            "The weights c must be positive numbers; leave out examples that weigh nothing."
-        )
-    y = np.ascontiguousarray(y, np.int64)
+    y, c = np.ascontiguousarray(y, np.int64), positive_weights(c, len(y))
     N = np.bincount(y, c, K)
     if intercept and not N.all():
         raise ValueError(

@@ -5,6 +5,7 @@
 # %% auto #0
 __all__ = [
     "logistic_loss",
+    "positive_weights",
     "klr_check",
     "square_root",
     "klr_cvxpy",
@@ -34,21 +35,28 @@ def logistic_loss(
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #962e1745
+def positive_weights(c, n):  # -> c as an array of floats
+    "Weights of n examples, or one clear sentence."
+    c = np.ascontiguousarray(c, float)
+    if c.shape != (n,):
+        raise ValueError(f"There are {n} labels, but the weights c have the shape {c.shape}.")
+    if not (np.isfinite(c).all() and (c > 0).all()):
+        raise ValueError(
+            "The weights c must be positive numbers; leave out examples that weigh nothing."
+        )
+    return c
+
+
 def klr_check(
     s,  # labels ±1
     c,  # weights (n,)
     intercept=True,  # then both classes are needed
 ):  # -> s, c as arrays of floats
     "Labels and weights, or one clear sentence."
-    s, c = np.ascontiguousarray(s, float), np.ascontiguousarray(c, float)
+    s = np.ascontiguousarray(s, float)
     if s.ndim != 1 or not len(s) or not np.isin(s, (-1, 1)).all():
         raise ValueError("The labels s must be a list of +1 and -1.")
-    if c.shape != s.shape:
-        raise ValueError(f"There are {len(s)} labels, but the weights c have the shape {c.shape}.")
-    if not (np.isfinite(c).all() and (c > 0).all()):
-        raise ValueError(
-            "The weights c must be positive numbers; leave out examples that weigh nothing."
-        )
+    c = positive_weights(c, len(s))
     if intercept and len(np.unique(s)) < 2:
         raise ValueError(
             "With an intercept both classes must occur: with one class it runs away to infinity."
