@@ -499,7 +499,8 @@ def by_type(rows):  # two rows for each data set
             abs(r["left"]) < 1e-6 for r in t if r["who"] == "ours"
         )
     },
-    why="The counts of the paper for Seeds and Thyroid have more samples leave the left for good than there are.",
+    why="The counts of the paper for Seeds and Thyroid have more samples leave the left for good "
+    "than there are.",
 )
 def table_4(rng, data, r):
     return all_paths(data, r)
@@ -533,7 +534,8 @@ def worst(rows):
         "largest relative gap=gap:.0e",
     ),
     prints="nothing: our question",
-    protocol="both ends and the middle of every piece (every n-th piece where a path has more than 2000)",
+    protocol="both ends and the middle of every piece "
+    "(every n-th piece where a path has more than 2000)",
     claims={
         "violations and gaps stay below 1e-9 on every path": lambda t: all(
             max(r["violation"], r["gap"]) <= 1e-9 for r in t
