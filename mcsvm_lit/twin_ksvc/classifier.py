@@ -313,8 +313,9 @@ def cross_validate(Φ, training, folds, rules, sweeps=5, verbose=0):  # -> Chose
 class TwinKSVCCV(PairVotes):
     """`TwinKSVC` with both parameters of every pair chosen by cross-validation on exact paths.
 
-    All values of the parameters are compared, not those of a grid: first for each pair alone,
-    then for the vote as a whole.
+    For every pair of classes two planes, each of which minimises λ/2 Σ f(x)² over its own class
+    + λδ/2 (‖w‖² + b²) + Σ ξ as in `TwinKSVC`. All values of the λ's are compared, not those of
+    a grid: first for each pair alone, then for the vote as a whole.
 
     Parameters
     ----------

@@ -327,14 +327,13 @@ def program_of(W, m0, m1, hi):  # W (n, d), or (n, 2, d) in two parts -> Program
 def new_state(program, side, κ=np.inf):  # -> State
     "The state with nobody in the elbow; members count as right until they enter."
     n, _, d = program.W.shape
-    counts = np.zeros(1, COUNTS).view(np.recarray)
-    counts.κ = κ
-    counts.left = np.count_nonzero(side == LEFT)
-    counts.mover = counts.origin = -1
+    counts = np.zeros(1, COUNTS)
+    left, mover, origin = np.count_nonzero(side == LEFT), -1, -1
+    counts[0] = (κ, 0, left, mover, origin, 0, 0)
     E, QT = np.zeros(d, np.int64), np.zeros((2, d, d))
     pL = left_sum(program.W, program.hi, side)
     side = np.where(side == ELBOW, RIGHT, side)
-    return State(side, np.zeros(n, np.int64), E, QT, pL, counts)
+    return State(side, np.zeros(n, np.int64), E, QT, pL, counts.view(np.recarray))
 
 
 def new_lines(program):  # -> Lines

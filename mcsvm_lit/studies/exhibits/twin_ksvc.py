@@ -26,6 +26,8 @@ __all__ = [
     "RULES",
     "read",
     "part",
+    "awkward_rows",
+    "awkward_classes",
     "same_counts",
     "same_sizes",
     "table_1",
@@ -126,6 +128,31 @@ def part(name, r, most=MOST):  # -> X, y, X_test, y_test
         a = a[next(stratified_holdouts(y[a], most / len(a), 1, r))[0]]
     train, test = standardise(X[a], X[b])
     return train, y[a], test, y[b]
+
+
+# %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #dddbfce2
+def awkward_rows(rng, kind, n, d):
+    "Rows on a lattice, rounded, or repeated."
+    if kind == 0:
+        return rng.integers(0, 2, (n, d)).astype(float)
+    if kind == 1:
+        return rng.integers(-2, 3, (n, d)).astype(float)
+    if kind == 2:
+        return rng.normal(size=(n, d)).round(1)
+    if kind == 3:
+        return rng.normal(size=(n, d))[rng.integers(0, n, n)]
+    return rng.normal(size=(n, d)).round() / 3
+
+
+def awkward_classes(rng):  # -> A, B, C
+    "An own class, another one and a rest with such rows, some of them shared."
+    d, kind = rng.integers(1, 6), rng.integers(5)
+    A, B, C = (awkward_rows(rng, kind, rng.integers(1, most), d) for most in (15, 25, 25))
+    if rng.random() < 0.3:
+        B = np.r_[B, A[:1]]
+    if rng.random() < 0.2:
+        C = np.r_[C, B, A]
+    return A, B, C
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #c55527a0
