@@ -235,14 +235,27 @@ def toctree(caption, pages):
     return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
 
 
+def reading_order():
+    """The pages in the order in which the tables of the front page list them."""
+    texts = (
+        c["source"] for c in read(NBS / "index.ipynb")["cells"] if c["cell_type"] == "markdown"
+    )
+    return re.findall(r"^\| \[[^|]+\]\(([^)#|]+\.ipynb)\)", "\n".join(texts), re.M)
+
+
 def in_order(files):
-    """Notebooks in the order of the sidebar: by folder as in `PARTS`, then by name."""
-    folders = list(PARTS)
+    """Notebooks in the order of the sidebar: by folder as in `PARTS`, then as the front page."""
+    folders, listed = list(PARTS), reading_order()
 
     def place(file):
         path = file.relative_to(NBS)
         folder = path.parts[0] if len(path.parts) > 1 else ""
-        return folders.index(folder) if folder in folders else len(folders), path.as_posix()
+        name = path.as_posix()
+        return (
+            folders.index(folder) if folder in folders else len(folders),
+            listed.index(name) if name in listed else len(listed),
+            name,
+        )
 
     return sorted(files, key=place)
 

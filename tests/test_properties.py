@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from mcsvm_lit.core.boxqp import boxqp
+from mcsvm_lit.core.boxqp import box_program, solve_boxqp
 from mcsvm_lit.core.kernels import Kernel, KernelRows
 from mcsvm_lit.core.simplex import project_cs, project_row, project_simplex
 from mcsvm_lit.core.solving import Goal
@@ -133,7 +133,7 @@ def programs(draw):
 @given(programs())
 def test_boxqp_is_feasible_and_certified(program):
     Q, q, lo, hi, a, b, z = program
-    s = boxqp(Q, q, lo, hi, a, b, tol=1e-9)
+    s = solve_boxqp(box_program(Q, q, lo, hi, a, b), tol=1e-9)
     c = s.certificate
     size = np.abs(Q).max() + np.abs(q).max() + 1
 
@@ -163,7 +163,10 @@ def test_boxqp_is_feasible_and_certified(program):
 def test_boxqp_forgets_where_it_started(program):
     Q, q, lo, hi, a, b, z = program
     size = np.abs(Q).max() + np.abs(q).max() + 1
-    here, there = boxqp(Q, q, lo, hi, a, b), boxqp(Q, q, lo, hi, a, b, x0=z)
+    here, there = (
+        solve_boxqp(box_program(Q, q, lo, hi, a, b)),
+        solve_boxqp(box_program(Q, q, lo, hi, a, b), x0=z),
+    )
     assert_allclose(here.certificate.primal, there.certificate.primal, rtol=1e-8, atol=1e-8 * size)
 
 
