@@ -21,6 +21,7 @@ __all__ = [
     "record_type",
     "argument_types",
     "package_kernels",
+    "with_callees",
     "compile_all",
 ]
 
@@ -259,6 +260,17 @@ def package_kernels():
     return [k for k in everything if k.__module__.startswith("mcsvm_lit.")]
 
 
+def with_callees(kernels):
+    "The kernels and all that they call, directly or not."
+    found, open_ends = set(), list(kernels)
+    while open_ends:
+        k = open_ends.pop()
+        if k not in found:
+            found.add(k)
+            open_ends += k.calls().values()
+    return found
+
+
 def compile_all(verbose=True):  # -> how many kernels the package has
     "Compile every kernel of the package for the types named in its decorator."
     ours = package_kernels()
@@ -270,11 +282,10 @@ def compile_all(verbose=True):  # -> how many kernels the package has
         for signature in k.signatures:
             k.compiled().compile(argument_types(k, signature))
     if verbose:
-        waiting = len(ours) - len(ahead)
+        compiled = len(with_callees(ahead))
+        waiting = len(ours) - compiled
         rest = f"; {waiting} more wait for their first call" if waiting else ""
-        print(
-            f"{len(ahead)} kernels are compiled, in {cache_folder()}{rest}{'':40}", file=sys.stderr
-        )
+        print(f"{compiled} kernels are compiled, in {cache_folder()}{rest}{'':40}", file=sys.stderr)
     return len(ours)
 
 
