@@ -227,7 +227,7 @@ class CrammerSingerSVC(KernelClassifier):
         return Goal(self.tol, steps, self.cache_size, self.verbose)
 
     def _start(self, training, before):
-        "The distributions of the last fit, where rows and labels are the same; None to begin anew."
+        "The distributions of the last fit, where rows and labels are the same; None if of no use."
         if not self.warm_start or before is None or len(self._labels) != len(training.labels):
             return None
         if not np.array_equal(before, self.classes_):

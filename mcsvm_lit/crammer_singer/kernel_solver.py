@@ -70,14 +70,21 @@ from .problem import CrammerSinger, State, one_hot
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b60efc56
 SHARE = 0.5
-FIRST_LEAP, LEAST_ROUND = 100, 50
+FIRST_LEAP = 100
+LEAST_ROUND = 50
 CRAWL = 5
-FIRST_STRETCH, LEAST_STRETCH = 8.0, 2.0
-RIDGE, LONGEST = 1e-9, 1e4
-LEAST_GAIN, VANISHED = 1e-10, 4e-15
-FEW, SMALLEST = 0.5, 200
-PART_GAP, SET_GAP = 1 / 30, 1 / 10
-STEPS, LEAST_STEPS = 2000, 100_000
+FIRST_STRETCH = 8.0
+LEAST_STRETCH = 2.0
+RIDGE = 1e-9
+LONGEST = 1e4
+LEAST_GAIN = 1e-10
+VANISHED = 4e-15
+FEW = 0.5
+SMALLEST = 200
+PART_GAP = 1 / 30
+SET_GAP = 1 / 10
+STEPS = 2000
+LEAST_STEPS = 100_000
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #bcd5050f
@@ -127,7 +134,8 @@ def best_distribution(G, η, p, cA, D, new):  # D: work space
     for r in range(K):
         D[r] = η[r, p] + G[r, p] / cA
     project_row(D, 1.0, new)
-    size, mean, rest = 0, 0.0, 0.0
+    size = 0
+    mean = rest = 0.0
     for r in range(K):
         if new[r] > 0:
             size += 1
@@ -168,7 +176,8 @@ def psi_of(G, η, p):
 def batch(todo, least, Kxx, y, c, G, η):  # changes G and η -> steps taken
     "Solve the examples `todo` in turn, the first of them whatever its ψ."
     K, n = G.shape
-    D, new, steps = np.empty(K), np.empty(K), 0
+    D, new = np.empty(K), np.empty(K)
+    steps = 0
     for j in range(len(todo)):
         p = todo[j]
         ψ = psi_of(G, η, p)
@@ -365,7 +374,8 @@ def combine(trail, effect, G, Δα, ΔF):  # two trails of α and of F (2, K, n)
     b0 = b1 = h00 = h11 = h01 = 0.0
     for r in range(K):
         for i in range(n):
-            a0, a1, f0, f1 = trail[0, r, i], trail[1, r, i], effect[0, r, i], effect[1, r, i]
+            a0, a1 = trail[0, r, i], trail[1, r, i]
+            f0, f1 = effect[0, r, i], effect[1, r, i]
             b0 -= a0 * G[r, i]
             b1 -= a1 * G[r, i]
             h00 += a0 * f0
@@ -399,7 +409,8 @@ def project_back(Kxx, y, c, η, Δα, ΔF, most):  # changes Δα and ΔF -> wer
             out[i] |= η[r, i] * c[i] < Δα[r, i]
     if out.sum() > most:
         return False
-    D, new, correction = np.empty(K), np.empty(K), np.zeros((K, n))
+    D, new = np.empty(K), np.empty(K)
+    correction = np.zeros((K, n))
     for i in np.flatnonzero(out):
         for r in range(K):
             D[r] = η[r, i] - Δα[r, i] / c[i]
@@ -435,7 +446,8 @@ def prolong(Kxx, c, η, trail, T, Δα, ΔF):  # fills Δα and ΔF
 def leap(G, η, y, c, Δα, ΔF, least):  # changes G and η -> s, or 0 if the gain is below `least`
     "Go the best part of a move, by (12.3)."
     K, n = G.shape
-    slope, curve, far = 0.0, 0.0, np.zeros(n)
+    slope = curve = 0.0
+    far = np.zeros(n)
     for r in range(K):
         for i in range(n):
             slope -= Δα[r, i] * G[r, i]
@@ -540,7 +552,7 @@ class Stop(NamedTuple):
 
 
 def silent(primal, gap, steps):
-    "Tell nobody."
+    "Report to no one."
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #92e6fe49
@@ -561,7 +573,9 @@ def descend_on_few(Kxx, e, look, stop):  # -> steps
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b00cfeb1
 def descend(Kxx, e, stop, tell=silent):  # -> (Look, steps)
     "Greedy batches and leaps on one kernel matrix; changes the state of the examples."
-    leaper, steps, due = Leaper(e), 0, max(FIRST_LEAP, e.n // 8)
+    leaper = Leaper(e)
+    steps = 0
+    due = max(FIRST_LEAP, e.n // 8)
     while True:
         e.exchange()
         most = min(due, stop.most - steps)

@@ -264,7 +264,10 @@ def look(F, terms, η, lists):  # fills the lists -> (gap, Σ c ξ)
         c, y = terms.c[i], terms.y[i]
         if c <= 0:
             continue
-        top, low, own, share, m = -np.inf, np.inf, F[i, y] - 1.0, 0.0, 0
+        own = F[i, y] - 1.0
+        top, low = -np.inf, np.inf
+        share = 0.0
+        m = 0
         for r in range(K):
             g = own if r == y else F[i, r]
             top = max(top, g)
@@ -296,7 +299,8 @@ class Work(NamedTuple):
 @kernel("i8, f8, f8, i4[::1], f8[::1], Work")
 def solve_on_list(y, c, A, L, η, work):  # -> c ψ
     "Solve (13.2) for one example, with distribution η, on the classes of the list L."
-    m, top, low = len(L), -np.inf, np.inf
+    m = len(L)
+    top, low = -np.inf, np.inf
     for l in range(m):
         if L[l] == y:
             work.G[l] -= 1.0
@@ -315,10 +319,12 @@ def solve_on_list(y, c, A, L, η, work):  # -> c ψ
 @kernel("f8[:,::1], f8, Terms, Lists, f8[:,::1], f8[:,::1], i8[::1]")
 def sweep_dense(X, bias, terms, lists, M, η, order):  # changes M and η -> Σ c ψ
     "One step for each example in `order`, each on its list of classes."
-    d, K, total = X.shape[1], η.shape[1], 0.0
+    d, K = X.shape[1], η.shape[1]
+    total = 0.0
     work = Work(np.empty(K), np.empty(K), np.empty(K))
     for i in order:
-        x, L, c = X[i], lists.classes[i, : lists.size[i]], terms.c[i]
+        x, c = X[i], terms.c[i]
+        L = lists.classes[i, : lists.size[i]]
         for l in range(len(L)):
             work.G[l] = np.dot(M[L[l], :d], x)
             if bias:
@@ -380,7 +386,8 @@ def add_sparse_row(X, bias, i, W, moved, t):  # changes W
 @kernel("SparseRows, f8, Terms, Lists, f8[:,::1], f8[:,::1], i8[::1]")
 def sweep_csr(X, bias, terms, lists, W, η, order):  # changes W = M' and η -> Σ c ψ
     "`sweep_dense` for sparse rows."
-    K, total = η.shape[1], 0.0
+    K = η.shape[1]
+    total = 0.0
     work, moved = Work(np.empty(K), np.empty(K), np.empty(K)), np.empty(K, np.int64)
     for i in order:
         L, c = lists.classes[i, : lists.size[i]], terms.c[i]
@@ -416,13 +423,19 @@ def sweep(problem, M, η, lists, order):  # changes M and η -> Σ c ψ
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #b7de1a8d
-LISTS_DONE, SWEEPS, LEAST_SWEEPS = 0.3, 20, 10
+LISTS_DONE = 0.3
+SWEEPS = 20
+LEAST_SWEEPS = 10
 PATIENCE = 3.0
 LARGEST = 3000
-PRODUCTS, FORCING = 300, 0.05
+PRODUCTS = 300
+FORCING = 0.05
 TRIALS = 50
-DRIFT, NEWTON_STEPS, IDLE = 0.1, 50, 12
-FINER, FINER_STEPS = 4, 6
+DRIFT = 0.1
+NEWTON_STEPS = 50
+IDLE = 12
+FINER = 4
+FINER_STEPS = 6
 PASSES = 10_000
 
 
@@ -478,10 +491,12 @@ class Sweeps:
 
     def run(self, problem, state, effort):
         rng, n = np.random.default_rng(self.random_state), problem.n
-        η, M, F = state.η.copy(), state.M.copy(order="A"), state.F
+        η, F, M = copied(state)
         lists = Lists(np.empty(η.shape, np.int32), np.empty(n, np.int32))
         gap, loss = look(F, problem.terms, η, lists)
-        best, spent, visits, sweeps = gap, 0.0, 0, 0
+        best = gap
+        spent = 0.0
+        visits = sweeps = 0
         while lists.size.any() and visits < effort.budget * n:
             if gap <= effort.aim * ((M * M).sum() / 2 + loss):
                 break
@@ -546,7 +561,9 @@ def smooth(F, dF, t, smoothing, terms, η):  # fills η at F + t dF -> Along
             top = max(top, g)
             V[r] = η0[i, r] + σ * g
         project_row(V, 1.0, η[i])
-        k, v, mean, total, square = 0, -own, -dF[i, y], 0.0, 0.0
+        k = 0
+        v, mean = -own, -dF[i, y]
+        total = square = 0.0
         for r in range(K):
             h = η[i, r]
             δ = h - η0[i, r]
@@ -736,9 +753,12 @@ def next_trial(t, newton, lo, hi):
 
 def line_search(problem, p, Δ, dF, smoothing):  # -> (t, η there, Along)
     "A point on the line M + t Δ where the slope of φ is a third of that at p, or flatter."
-    slope0, mixed, square = ((p.M - p.Mη) * Δ).sum(), (p.M * Δ).sum(), (Δ * Δ).sum()
+    slope0 = ((p.M - p.Mη) * Δ).sum()
+    mixed, square = (p.M * Δ).sum(), (Δ * Δ).sum()
     highest = p.φ + 1e-12 * abs(p.φ) - (p.M * p.M).sum() / 2
-    η, lo, hi, t = smoothing.η0.copy(), 0.0, np.inf, 1.0
+    η = smoothing.η0.copy()
+    lo, hi = 0.0, np.inf
+    t = 1.0
     for _ in range(TRIALS):
         along = smooth(p.F, dF, t, smoothing, problem.terms, η)
         slope = along.slope + mixed + t * square
@@ -822,7 +842,9 @@ def lengthened(η, y, ε):  # -> η
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #51c7dd84
 def finish_stage(problem, p, smoothing, tol):  # -> (Valued, Newton steps)
     "What a stage leaves: M(η) if that reaches the gap, if need be after some more Newton steps."
-    pair, found, steps = p.valued(), [], 0
+    pair = p.valued()
+    found = []
+    steps = 0
     for finer in range(1 + FINER):
         if finer > 1:
             smoothing = Smoothing(p.η, smoothing.σ / 30)
@@ -876,7 +898,8 @@ class ProximalNewton:
 def next_stage(problem, p, smoothing, D, steps):  # -> (Smoothing, Point, D(η0))
     "Go on from the solution of a stage; or back to where it began, if that was too far."
     if D - 1e-9 * abs(D) <= p.D:
-        smoothing, M, D = Smoothing(p.η, next_σ(smoothing.σ, steps)), p.M, p.D
+        smoothing = Smoothing(p.η, next_σ(smoothing.σ, steps))
+        M, D = p.M, p.D
     else:
         M = problem.prototypes(smoothing.η0)
         smoothing = smoothing._replace(σ=smoothing.σ / 10)

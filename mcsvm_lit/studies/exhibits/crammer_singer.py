@@ -321,7 +321,7 @@ def summed(key, values):
 @exhibit(
     "CS",
     "improvement",
-    "Decrease in error when one multiclass machine takes the place of one machine per class",
+    "Decrease in error when one multiclass classifier replaces one classifier per class",
     jobs(data=["digits", "vowel", "glass"], quick=[True]),
     jobs(data=list(PAPER1)),
     table=finish,
@@ -332,7 +332,7 @@ def summed(key, values):
     claims={
         "the two ways disagree no more to one side than chance allows (p > 0.05 everywhere)": fair
     },
-    why="The paper says that the multiclass machine has in general a lower error; "
+    why="The paper says that the multiclass classifier has in general a lower error; "
     "with the parameters chosen for each way we see no difference.",
 )
 def improvement(rng, data, quick=False):
@@ -359,7 +359,7 @@ def improvement(rng, data, quick=False):
     ),
     prints="nothing: our question, why the two ways differ so little",
     claims={
-        "with wide kernels the multiclass machine errs less": lambda t: all(
+        "with wide kernels the multiclass classifier errs less": lambda t: all(
             r["multiclass"] <= r["rest"] for r in t if r["times"] < 0.1
         )
     },
