@@ -123,6 +123,7 @@ class Side(NamedTuple):
 
 
 def side_of(own, weights):  # booleans (n,), weights (n,) -> Side
+    "The class marked in `own` against the examples that are not."
     ω = np.where(own, 0.0, weights)
     return Side(own, weights[own], ω / ω.sum())
 
