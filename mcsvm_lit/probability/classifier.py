@@ -14,7 +14,6 @@ __all__ = [
     "TIMES_GAMMA",
     "QUICK_SHARE",
     "LEAST_QUICK",
-    "SHARED",
     "weights_of",
     "Features",
     "features",
@@ -70,12 +69,6 @@ from mcsvm_lit.probability.simplex import (
     pair_thresholds,
     pairwise_estimate,
 )
-from mcsvm_lit.probability.truncated import (
-    TruncatedHingeSVC,
-    Truncation,
-    kernel_many,
-    truncated_many,
-)
 
 from ..core.certificates import KKT
 from ..core.estimators import KernelClassifier, folds_of, progress, warn_unconverged
@@ -83,6 +76,7 @@ from ..core.kernels import Kernel, check_psd, pivoted_cholesky
 from ..core.simplex import grid_size
 from .losses import border_weights, choose_truncation
 from .path_in_weights import Sample, tour
+from .truncated import Truncation, kernel_many, truncated_many
 
 # %% ../../nbs/probability/54_classifier.ipynb #b3d30e8f
 MOST_WEIGHTS = 200_000  # a lattice of more weights is refused
@@ -210,8 +204,8 @@ def winners(
 # %% ../../nbs/probability/54_classifier.ipynb #86c2a623
 def worst_certificate(certificates, tol):  # of all solutions -> Certificate
     "The certificate of the largest gap, with the worst residuals of all."
-    worst = max(certificates, key=lambda k: k.relative_gap)
-    residuals = {r: max(getattr(k, r) for k in certificates) for r in KKT._fields}
+    worst = max(certificates, key=lambda certificate: certificate.relative_gap)
+    residuals = {name: max(getattr(c, name) for c in certificates) for name in KKT._fields}
     return replace(worst, tol=tol, n_iter=len(certificates), **residuals)
 
 
@@ -407,18 +401,18 @@ def fit_all(est, training, C):  # SVMProbabilityClassifier, Training, weight of 
 
     K = training.n_classes
     pairs = K == 2 or est.scheme == "pairwise"
-    k = 2 if pairs else K
+    at_a_time = 2 if pairs else K  # classes of one solution
     Π = weights_of(est.scheme, K, est.n_weights, est.grid, seed_of(est.random_state))
-    s = choose_truncation(est.truncation, k, est.loss)
-    f = features(training, k, est.loss)
+    s = choose_truncation(est.truncation, at_a_time, est.loss)
+    f = features(training, at_a_time, est.loss)
     parts = parts_of(training.y, Π, K, pairs, PART_GRAM if f.gram else PART)
-    work = Work(C, k, Truncation(s, est.loss), training.weights, est.tol)
+    work = Work(C, at_a_time, Truncation(s, est.loss), training.weights, est.tol)
     key = hash((f.Z, Π, training.y, training.weights, C, s, est.loss, est.tol))
     answers = solve_parts(est, f, parts, work, key)
     order = np.argsort(np.concatenate([part.at for part in parts]))
     V, b = (np.concatenate([answer[i] for answer in answers])[order] for i in (0, 1))
-    certificate = worst_certificate([k for answer in answers for k in answer[3]], est.tol)
-    return Fit(Π, *f.expansion(V), b, certificate, s)
+    certificates = [certificate for answer in answers for certificate in answer[3]]
+    return Fit(Π, *f.expansion(V), b, worst_certificate(certificates, est.tol), s)
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #9a762434
@@ -436,9 +430,6 @@ def estimate(scheme, L, π, K, grid):  # labels (m, n), or (pairs, m, n); second
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #974d2743
-SHARED = "C", "kernel", "gamma", "degree", "coef0", "loss", "truncation", "tol", "verbose"
-
-
 class SVMProbabilityClassifier(KernelClassifier):
     """Class probabilities from support vector machines that only name classes.
 
@@ -526,10 +517,18 @@ class SVMProbabilityClassifier(KernelClassifier):
 
     class_weight = None  # the weights of the classes are what this method varies
     _parameter_constraints = {
-        **{name: TruncatedHingeSVC._parameter_constraints[name] for name in SHARED},
+        **{k: v for k, v in KernelClassifier._parameter_constraints.items() if k != "class_weight"},
+        "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
+        "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "scheme": [StrOptions({"gumbel", "indirect", "direct", "pairwise"})],
         "n_weights": [Interval(numbers.Integral, 2, None, closed="left")],
         "grid": [Interval(numbers.Real, 0.0, 0.5, closed="right")],
+        "loss": [StrOptions({"hinge", "logistic", "exponential"})],
+        "truncation": [
+            StrOptions({"minimal"}),
+            Interval(numbers.Real, None, 0.0, closed="right"),
+            None,
+        ],
         "cv": ["cv_object"],
         "temperature": [StrOptions({"cv"}), None],
         "n_jobs": [None, numbers.Integral],

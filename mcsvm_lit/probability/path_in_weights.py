@@ -64,6 +64,7 @@ import numpy as np
 
 from mcsvm_lit.probability.hinge import (
     CURVATURE,
+    HingeState,
     WeightedHinge,
     conditions,
     expand,
@@ -76,7 +77,6 @@ from mcsvm_lit.probability.hinge import (
 from ..core.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
 from ..core.estimators import progress
 from ..core.paths import ExactPath, between
-from .hinge import HingeState as State
 
 # %% ../../nbs/probability/55_path_in_weights.ipynb #f0d021a1
 JITTER = 1e-10
@@ -769,7 +769,7 @@ def certified(vertex, sample, c, tol):  # vertex or None, weights of the example
     "The solution of a vertex if its gap is small enough, else that of the interior point method."
     if vertex is not None:
         problem = WeightedHinge(sample.y, c, sample.K, sample.Z)
-        m = solution_of(problem, State(vertex.α, vertex.b.copy()), tol=tol)
+        m = solution_of(problem, HingeState(vertex.α, vertex.b.copy()), tol=tol)
         if m.certificate.converged:
             return m
     return solve_hinge(sample.Z, sample.y, c, sample.K, tol=tol)
