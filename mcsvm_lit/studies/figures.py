@@ -10,7 +10,10 @@ __all__ = [
     "luminance",
     "contrast",
     "to_svg",
+    "repository_figures",
     "figures_dir",
+    "is_float",
+    "entry",
     "save",
     "convergence",
     "legend",
@@ -181,14 +184,17 @@ def to_svg(
 
 
 # %% ../../nbs/studies/61_figures.ipynb #ff6c6978
+def repository_figures():
+    """The folder `figures` of the repository around the current directory, or None."""
+    here = Path.cwd()
+    roots = (p for p in (here, *here.parents) if (p / "settings.ini").exists())
+    return next((p / "figures" for p in roots), None)
+
+
 def figures_dir():
     """Where figures are written."""
     given = os.environ.get("MCSVM_LIT_FIGURES")
-    if given:
-        return Path(given)
-    here = Path.cwd()
-    roots = (p for p in (here, *here.parents) if (p / "settings.ini").exists())
-    return next((p / "figures" for p in roots), here)
+    return Path(given) if given else repository_figures() or Path.cwd()
 
 
 # %% ../../nbs/studies/61_figures.ipynb #1fdf57b2
@@ -204,11 +210,16 @@ def _file(name, suffix):
 
 
 # %% ../../nbs/studies/61_figures.ipynb #60f71f0b
-def _entry(v):
-    """A number to six digits, anything else as it is."""
-    if isinstance(v, float | np.floating):
-        return f"{v + 0.0:.6g}"  # + 0.0 turns -0 into 0
-    return str(v)
+def is_float(v):
+    """Is this a number that is not a whole one by its type?"""
+    return isinstance(v, float | np.floating)
+
+
+def entry(v):
+    """A value in a CSV file: a number to six digits, nothing as nothing, anything else as it is."""
+    if v is None:
+        return ""
+    return f"{v + 0.0:.6g}" if is_float(v) else str(v)  # + 0.0 turns -0 into 0
 
 
 def _csv(data):  # a dictionary of columns, a structured array or a data frame
@@ -223,7 +234,7 @@ def _csv(data):  # a dictionary of columns, a structured array or a data frame
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(names)
-    table.writerows(map(_entry, row) for row in zip(*columns))
+    table.writerows(map(entry, row) for row in zip(*columns))
     return out.getvalue()
 
 

@@ -55,7 +55,7 @@ import numpy as np
 from .. import __version__
 from ..core.estimators import progress
 from .datasets import DataMissing
-from .figures import figures_dir, to_svg
+from .figures import entry, figures_dir, is_float, repository_figures, to_svg
 
 
 # %% ../../nbs/studies/63_runner.ipynb #243b507d
@@ -284,11 +284,7 @@ def _heading_key_format(column):  # "heading=key:format", or just the key
 
 def _nothing(v):
     """Is there nothing to show?"""
-    return v is None or (isinstance(v, str) and not v) or (_is_float(v) and np.isnan(v))
-
-
-def _is_float(v):
-    return isinstance(v, float | np.floating)
+    return v is None or (isinstance(v, str) and not v) or (is_float(v) and np.isnan(v))
 
 
 def _shown(v, form):
@@ -297,7 +293,7 @@ def _shown(v, form):
         return "—"
     if isinstance(v, str):
         return v
-    return format(v, form or (".4g" if _is_float(v) else ""))
+    return format(v, form or (".4g" if is_float(v) else ""))
 
 
 def markdown_table(rows, columns=()):  # columns: "heading=key:format", or just the key
@@ -515,13 +511,6 @@ def file_of_table(id, profile, root=None):
     return Path(root or figures_dir()) / f"{id}{'_full' * (profile == 'full')}.csv"
 
 
-def _figures_of_the_tree():
-    """The figures of the project around the current directory, or None."""
-    here = Path.cwd()
-    roots = (p for p in (here, *here.parents) if (p / "settings.ini").exists())
-    return next((p / "figures" for p in roots), None)
-
-
 def _parsed(s):
     """An entry of a CSV file: a whole number, a number or a word."""
     try:
@@ -532,7 +521,7 @@ def _parsed(s):
 
 def read_table(id, profile="full", root=None):  # -> rows, or none
     """A table that was written before."""
-    folders = [d for d in (root, figures_dir(), _figures_of_the_tree()) if d]
+    folders = [d for d in (root, figures_dir(), repository_figures()) if d]
     files = [file_of_table(id, profile, d) for d in folders]
     file = next((f for f in files if f.exists()), None)
     if file is None:
@@ -542,13 +531,6 @@ def read_table(id, profile="full", root=None):  # -> rows, or none
 
 
 # %% ../../nbs/studies/63_runner.ipynb #4c17b992
-def _entry(v):
-    """What a CSV file says of a value: numbers to six digits."""
-    if v is None:
-        return ""
-    return f"{v + 0.0:.6g}" if _is_float(v) else str(v)
-
-
 def write_table(id, table, profile="full", root=None):
     """Write a table."""
     file = file_of_table(id, profile, root)
@@ -557,7 +539,7 @@ def write_table(id, table, profile="full", root=None):
     with file.open("w", encoding="utf-8", newline="") as f:
         lines = csv.writer(f, lineterminator="\n")
         lines.writerow(names)
-        lines.writerows([_entry(r.get(k)) for k in names] for r in table)
+        lines.writerows([entry(r.get(k)) for k in names] for r in table)
     return file
 
 
