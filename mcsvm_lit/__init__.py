@@ -12,28 +12,38 @@ __version__ = "0.1.0"
 # The public names, by the module that holds them. The package offers all of them, and each
 # chapter those of its own modules.
 _HOMES = {
+    "core.boxqp": ["box_program", "solve_boxqp"],
     "core.certificates": ["Certificate", "KKT", "relative_gap"],
+    "core.estimators": ["KernelClassifier", "Training", "folds_of", "gather"],
     "core.kernels": ["Kernel", "KernelRows", "pivoted_cholesky"],
-    "crammer_singer.problem": ["cs_certificate", "cs_gaps", "cs_values", "score_radius"],
+    "core.paths": ["ExactPath", "PathKKT"],
+    "core.solving": ["Effort", "Goal", "Problem", "Solution", "Strategy", "solve"],
+    "crammer_singer.problem": [
+        "CrammerSinger",
+        "cs_certificate",
+        "cs_gaps",
+        "cs_values",
+        "score_radius",
+    ],
     "crammer_singer.kernel_solver": ["solve_kernel"],
-    "crammer_singer.linear_solver": ["solve_linear"],
+    "crammer_singer.linear_solver": ["LinearCrammerSinger", "solve_linear"],
     "crammer_singer.classifier": ["CrammerSingerSVC"],
     "kernel_logistic.problem": ["klr_certificate", "klr_values"],
-    "kernel_logistic.solvers": ["solve_klr"],
-    "kernel_logistic.multinomial": ["solve_softmax"],
+    "kernel_logistic.solvers": ["BinaryLogistic", "solve_klr"],
+    "kernel_logistic.multinomial": ["SoftmaxLogistic", "solve_softmax"],
     "kernel_logistic.sparse": ["SparseKLR", "sparse_klr"],
     "kernel_logistic.classifier": ["KernelLogisticRegression"],
-    "twin_margin.problem": ["MarginPlane", "solve_margin"],
+    "twin_margin.problem": ["MarginPlane", "MarginProblem", "solve_margin"],
     "twin_margin.path_in_nu": ["NuPath", "nu_path", "nu_path_points"],
-    "twin_margin.robust": ["RobustPath", "robust_path", "solve_robust"],
+    "twin_margin.robust": ["RobustPath", "RobustProblem", "robust_path", "solve_robust"],
     "twin_margin.robust_kernels": ["kernel_radius", "solve_ball"],
     "twin_margin.classifier": ["TwinMarginSVC", "TwinMarginSVCCV"],
-    "twin_ksvc.problem": ["twin_certificate"],
+    "twin_ksvc.problem": ["TwinPlane", "twin_certificate"],
     "twin_ksvc.path_in_lambda": ["TwinPath", "twin_path"],
     "twin_ksvc.surface": ["TwinSurface", "twin_surface"],
     "twin_ksvc.path_in_epsilon": ["EpsilonPath", "epsilon_path"],
     "twin_ksvc.classifier": ["TwinKSVC", "TwinKSVCCV"],
-    "probability.hinge": ["hinge_certificate", "solve_hinge"],
+    "probability.hinge": ["WeightedHinge", "hinge_certificate", "solve_hinge"],
     "probability.path_in_weights": ["PiPath", "pi_path"],
     "probability.truncated": ["TruncatedHingeSVC"],
     "probability.classifier": ["SVMProbabilityClassifier"],
@@ -41,7 +51,7 @@ _HOMES = {
 
 
 def offer(package):
-    """What the `__init__.py` of `package` needs to offer its names: `__all__`, `__getattr__`, `__dir__`."""
+    """`__all__`, `__getattr__` and `__dir__` for the `__init__.py` of `package`."""
     chapter = package.removeprefix(__name__).removeprefix(".")
     home = {
         name: f"{__name__}.{module}"
