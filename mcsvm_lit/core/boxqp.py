@@ -552,7 +552,8 @@ def _survey(Q):
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #aa678427
-def _vector(v, n, name):  # a number stands for n equal ones
+def _vector(v, n, name):
+    "`v` as n numbers; a single number stands for n equal ones."
     v = np.asarray(v, float)
     if v.shape not in ((), (n,)):
         raise ValueError(

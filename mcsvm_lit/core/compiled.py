@@ -166,6 +166,7 @@ def _dispatcher(k):
 # %% ../../nbs/core/03_compiled.ipynb #f08c965e
 @functools.cache
 def _warn_no_folder():
+    "Say once that compiled code cannot be kept."
     warnings.warn(
         "There is no folder to keep compiled code in (set MCSVM_LIT_CACHE to one): "
         "it is compiled again in every process.",
@@ -191,6 +192,8 @@ def _announce(numba):
     from numba.core import event
 
     class First(event.Listener):
+        """Hears of every compilation, and speaks at the first of ours."""
+
         def on_start(self, ev):
             if id(ev.data["dispatcher"]) not in _dispatchers or _said or os.environ.get("IN_TEST"):
                 return

@@ -256,10 +256,12 @@ KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
 def _is_number(v):
+    "Whether `v` is a finite real number."
     return isinstance(v, Real) and np.isfinite(v)
 
 
 def _gamma_means_something(k):
+    "Whether `gamma` is a word or a number that the kernel can use."
     if isinstance(k.gamma, str):
         return k.gamma in ("scale", "auto")
     return _is_number(k.gamma) and (k.gamma >= 0 or k.name == "sigmoid")
@@ -531,6 +533,7 @@ class _LRU:
         self.clear()
 
     def clear(self):
+        """Forget everything."""
         self.slots.fill(-1)
         self.owner.fill(-1)
         self.head = self.tail = 0  # the part of the log that is in use
@@ -541,6 +544,7 @@ class _LRU:
         return self._valid(np.arange(self.head, self.tail))
 
     def _valid(self, p):
+        """Those of the positions `p` of the log that are the last of their slot."""
         return p[self.last[self.log[p]] == p]
 
     def touch(self, s):  # at most `capacity` slots

@@ -54,6 +54,7 @@ class PathKKT(NamedTuple):
 
     @property
     def worst(self):
+        """The larger of the two."""
         return max(self.violation, self.gap)
 
 
@@ -110,6 +111,7 @@ def _record_of(cls, arrays, prefix=""):  # -> an instance of `cls`
 
 
 def _fingerprint(arrays):  # {name: array} -> hexadecimal digits
+    "A digest of names, types, shapes and contents."
     digest = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

@@ -205,6 +205,7 @@ def project_row(D, s, out):  # out: another array -> θ - max D
 
 # %% ../../nbs/core/02_simplex.ipynb #494b8233
 def _whole(x):
+    "Whether `x` is a whole number."
     return isinstance(x, (int, np.integer))
 
 
