@@ -67,13 +67,14 @@ from mcsvm_lit.probability.hinge import (
     HingeState,
     WeightedHinge,
     conditions,
-    expand,
-    hinge_certificate,
+    gaps_between,
+    hinge_values,
     interior_point,
     solution_of,
     solve_hinge,
 )
 
+from ..core.certificates import relative_gap
 from ..core.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
 from ..core.estimators import progress
 from ..core.paths import ExactPath, between
@@ -138,7 +139,6 @@ class Corners(NamedTuple):
 
     t: Vector
     Θ: Tensor  # W and b at each (p, K, q + 1)
-    η: Tensor  # (p, n, K)
 
 
 # %% ../../nbs/probability/55_path_in_weights.ipynb #f25e1e64
@@ -370,19 +370,14 @@ def set_out(rows, sets, stage, dc, V, dV):  # adds to V and to dV (K, q + 1)
 
 
 # %% ../../nbs/probability/55_path_in_weights.ipynb #5e175a64
-@kernel("Corners, i8, f8, Position, Sets, f8[::1]")
-def note(corners, event, t, at, sets, c):  # c: the weights now; fills corners if there is room
+@kernel("Corners, i8, f8, Position")
+def note(corners, event, t, at):  # fills corners if there is room
     "Remember a break point."
-    if event >= len(corners.t):
-        return
-    q, ref, η = at.W.shape[1], sets.ref, sets.η
-    corners.t[event] = t
-    corners.Θ[event, :, :q] = at.W
-    corners.Θ[event, :, q] = at.b
-    corners.η[event] = η
-    for i in range(len(c)):
-        if sets.size[i] == 1:
-            corners.η[event, i, ref[i]] = c[i]
+    if event < len(corners.t):
+        q = at.W.shape[1]
+        corners.t[event] = t
+        corners.Θ[event, :, :q] = at.W
+        corners.Θ[event, :, q] = at.b
 
 
 @kernel("Position, Sets, i8, Rates, f8")
@@ -438,8 +433,7 @@ def walk(rows, here, there, sets, b, most, corners):
     rates = Rates(np.empty((K, q)), np.empty(K), dF, dη, row)
     t = length = 0.0
     for event in range(most):
-        if event < len(corners.t):
-            note(corners, event, t, at, sets, here.c + t * dc)
+        note(corners, event, t, at)
         direction(rows, sets, nk, dc, dV, rates)
         move_scores(Z, at, rates, length)
         length, i, r = first_entry(rows, sets, at.F, dF, 1 - t)
@@ -450,7 +444,7 @@ def walk(rows, here, there, sets, b, most, corners):
             i, r = exiting, leaving
         if i < 0:
             settle(sets, there.c)
-            note(corners, event + 1, 1.0, at, sets, there.c)
+            note(corners, event + 1, 1.0, at)
             return event
         reference = sets.ref[i]
         nk = switch(sets, nk, i, r, here.c[i] + t * dc[i])
@@ -528,14 +522,13 @@ class Vertex:
 
     def move(self, c=None, B=None):
         "Walk to the weights c and the linear term B -> events; -1 if the walk was lost."
-        return self._walk(c, B, EVENTS * len(self.c), no_corners(*self.S.shape, self.B.shape[1]))
+        return self._walk(c, B, EVENTS * len(self.c), no_corners(*self.B.shape))
 
     def follow(self, c, most):
         "Walk to the weights c -> events and the break points (`Corners`)."
-        (n, K), q1 = self.S.shape, self.B.shape[1]
         room = most + 2
         t = np.full(room, np.nan)
-        corners = Corners(t, np.empty((room, K, q1)), np.empty((room, n, K)))
+        corners = Corners(t, np.empty((room, *self.B.shape)))
         events = self._walk(c, None, most, corners)
         return events, Corners(*(x[~np.isnan(t)] for x in corners))
 
@@ -551,9 +544,9 @@ class Vertex:
         return events
 
 
-def no_corners(n, K, q1):  # -> Corners without room
+def no_corners(K, q1):  # -> Corners without room
     "For walks whose break points are of no interest."
-    return Corners(np.empty(0), np.empty((0, K, q1)), np.empty((0, n, K)))
+    return Corners(np.empty(0), np.empty((0, K, q1)))
 
 
 # %% ../../nbs/probability/55_path_in_weights.ipynb #1ac6d061
@@ -580,8 +573,6 @@ class PiPath(ExactPath):
         Values of t at which one piece ends and the next begins, ascending.
     W, b : arrays of shape (p, K, q) and (p, K)
         Coefficients and intercepts at the break points.
-    η : array of shape (p, n, K)
-        Multipliers of all classes there.
     π0, π1 : arrays of shape (K,)
         The weights of the classes at both ends.
     Z, y : arrays of shape (n, q) and (n,)
@@ -593,7 +584,6 @@ class PiPath(ExactPath):
     breakpoints: np.ndarray
     W: np.ndarray
     b: np.ndarray
-    η: np.ndarray
     π0: np.ndarray
     π1: np.ndarray
     Z: np.ndarray
@@ -614,18 +604,17 @@ class PiPath(ExactPath):
         "The weight of each example at one t."
         return self.C * ((1 - value) * self.π0 + value * self.π1)[self.y]
 
-    def certificate(self, value):
-        "The certificate of the solution at one t, from the multipliers of the path."
-        α = between(self.t, self.η, self.checked(value))
-        α[np.arange(len(self.y)), self.y] = 0
-        _, b = self.at(value)
-        F = self.Z @ (expand(α, self.y).T @ self.Z).T + b
-        return hinge_certificate(F, α, self.y, self.weights(value), b=b)
-
     def residuals(self, value):
-        "The largest residual of the optimality conditions at one t, and the relative gap."
-        c = self.certificate(value)
-        return max(c.dual_feasibility, c.complementarity), c.relative_gap
+        "How far W is from the solution at one t, relatively, and the relative gap of (W, b)."
+        W, b = self.at(value)
+        c, y = self.weights(value), self.y
+        v = Vertex(rows_of(self.Z, y, W.shape[0]), c, W, b)
+        if v.move(B=np.zeros_like(v.B)) < 0:
+            return np.inf, np.inf
+        margins = gaps_between(self.Z @ W.T + b, y).min(1)
+        P = (W**2).sum() / 2 + c @ np.maximum(1 - margins, 0)
+        D = hinge_values(v.scores(), v.α, y, c, b=v.b)[1]
+        return float(np.abs(v.W - W).max() / max(1.0, np.abs(W).max())), relative_gap(P, D)
 
     def curves(self, values):
         "The coefficients, one row for each t."
@@ -691,9 +680,9 @@ def pi_path(
             "The path was lost among degenerate break points: "
             "add a little noise to the data, or use solve_many."
         )
-    t, Θ, η = corners
+    t, Θ = corners
     W, b = np.ascontiguousarray(Θ[:, :, :-1]), np.ascontiguousarray(Θ[:, :, -1])
-    return PiPath(t, W, b, η, π0, π1, Z, y, float(C))
+    return PiPath(t, W, b, π0, π1, Z, y, float(C))
 
 
 # %% ../../nbs/probability/55_path_in_weights.ipynb #6981b42f
