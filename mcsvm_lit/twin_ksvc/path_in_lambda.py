@@ -203,11 +203,10 @@ FIRST_PART = 1e-9  # corrections above this share of x reach the leading part of
 SETTLED = 1e-18  # the next correction would be below this share of x
 
 
-@kernel("f8[:,:,::1], i8[::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1]")
-def balance(W, E, T, m, x, v):  # W: rows in two parts; fills x; v is -y when it comes
-    "Solve (42.2) to the last digit of x."
+@kernel("f8[:,:,::1], i8[::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[::1]")
+def balance(W, E, T, m, x, v, δ):  # W: rows in two parts; v is -y when it comes; δ: room
+    "Solve (42.2) to the last digit of x; fills x and v."
     k, d, before = len(E), v.shape[1], np.inf
-    δ = np.empty(k)
     x[:] = 0.0
     for sweep in range(MAX_SWEEPS):
         for j in range(k):  # the residual; the first time plain arithmetic will do
@@ -355,13 +354,13 @@ def piece(W, E, T, m, pL, ab, sp):  # fills ab and sp
     s[:] = 0.0
     for i in range(pL.shape[1]):
         p0[0, i], p0[1, i] = two_sum(-pL[0, i], -pL[1, i])
-    asked = np.empty((2, k))
+    asked = np.empty((3, k))  # the margins of both systems, and room
     for j in range(k):
         asked[0, j] = m[1, E[j]]
         asked[1, j] = -m[0, E[j]]
     if k:
-        balance(W, E, T, asked[0], ab[0, :k], s)
-        balance(W, E, T, asked[1], ab[1, :k], p0)
+        balance(W, E, T, asked[0], ab[0, :k], s, asked[2])
+        balance(W, E, T, asked[1], ab[1, :k], p0, asked[2])
     for i in range(pL.shape[1]):
         p0[0, i] *= -1
         p0[1, i] *= -1
@@ -421,11 +420,11 @@ def slopes(Wt, sp, m, cg):  # fills cg
 NOISE = 1e-12  # a slope below this share of its terms is zero
 
 
-@kernel("f8, i8, f8, f8, f8, f8")
-def arrives(best, side, c, g, m1, size):  # c and g of one sample, size of the terms of c
+@kernel("f8, i8, f8, f8, f8, f8, f8")
+def arrives(best, side, c, g, m1, norm, size):  # of one sample; c = W_i·s - m1, size = ‖s‖
     "Does a sample outside the elbow meet its margin before `best`?"
     sign = 1 - side  # 1 on the left, 0 in the elbow, -1 on the right
-    return sign * (c * best + g) > 0 and sign * c < -NOISE * (size + abs(m1))
+    return sign * (c * best + g) > 0 and sign * c < -NOISE * (norm * size + abs(m1))
 
 
 @kernel("f8, f8[::1], f8[::1], i8[::1], i8[::1], f8[:,::1], f8, i8")
@@ -433,7 +432,7 @@ def first_seen(best, norm, m1, side, resting, cg, size, mover):  # noqa: PLR0913
     "The sample outside that meets its margin before `best` and all others, in plain arithmetic."
     c, g, found = cg[0], cg[1], -1
     for i in range(len(c)):
-        if not arrives(best, side[i], c[i], g[i], m1[i], norm[i] * size):
+        if not arrives(best, side[i], c[i], g[i], m1[i], norm[i], size):
             continue
         if i != mover and not resting[i]:
             found, best = i, -g[i] / c[i]
@@ -449,13 +448,13 @@ def first_to_arrive(W, norm, m, side, resting, sp, cg, mover, best, who):  # noq
         return best, who
     for turn in range(len(c) + 1):  # the winner first, then what is left
         i = winner if turn == 0 else turn - 1
-        if not arrives(best, side[i], c[i], g[i], m[1, i], norm[i] * size):
+        if not arrives(best, side[i], c[i], g[i], m[1, i], norm[i], size):
             continue
         if i == mover or resting[i]:
             continue
         c[i] = dot_row(W[i], sp[0], m[1, i])
         g[i] = dot_row(W[i], sp[1], m[0, i])
-        if arrives(best, side[i], c[i], g[i], m[1, i], norm[i] * size):
+        if arrives(best, side[i], c[i], g[i], m[1, i], norm[i], size):
             best, who = -g[i] / c[i], i
     return best, who
 
@@ -826,7 +825,7 @@ def outermost(x, hi, E):  # -> position in the elbow, -1 if all are inside
 def multipliers(W, m, hi, side, pL, z, p):  # fills z and p = W'z (2, d) -> put on the edge
     "The multipliers that belong to a partition when the margins are m."
     d, E = W.shape[2], np.flatnonzero(side == ELBOW)
-    Q, T, x = np.zeros((d, d)), np.zeros((d, d)), np.empty(len(E))
+    Q, T, x, δ = np.zeros((d, d)), np.zeros((d, d)), np.empty(len(E)), np.empty(len(E))
     pL = pL.copy()
     for i in range(len(W)):
         z[i] = hi[i] if side[i] == LEFT else 0.0
@@ -835,7 +834,7 @@ def multipliers(W, m, hi, side, pL, z, p):  # fills z and p = W'z (2, d) -> put 
     for moved in range(len(E) + 1):
         k = len(E) - moved
         p[:] = pL
-        balance(W, E[:k], T, m[E[:k]], x[:k], p)
+        balance(W, E[:k], T, m[E[:k]], x[:k], p, δ[:k])
         z[E[:k]] = x[:k]
         out = outermost(x, hi, E[:k])
         if out < 0:
