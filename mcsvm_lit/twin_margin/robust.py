@@ -48,7 +48,14 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..core.boxqp import boxqp, boxqp_trusted, multiplier, project_box
+from mcsvm_lit.core.boxqp import (
+    box_program,
+    boxqp_trusted,
+    multiplier,
+    project_box,
+    solve_boxqp,
+)
+
 from ..core.certificates import Certificate
 from ..core.compiled import kernel
 from ..core.paths import ExactPath, between
@@ -743,7 +750,7 @@ def _rates(rows, bounds, moves):  # -> rates of λ, of the coefficients, of w, a
     H.flat[:: len(H) + 1] += PATH.ridge * H.diagonal().max()
     lo, hi = np.r_[bounds[0], moves.lo], np.r_[bounds[1], moves.hi]
     a = np.r_[np.ones(n), np.zeros(len(moves.rows))] if n else None
-    s = boxqp(H, C @ moves.const, lo, hi, a, tol=PATH.program)
+    s = solve_boxqp(box_program(H, C @ moves.const, lo, hi, a), tol=PATH.program)
     return s.x[:n], s.x[n:], C.T @ s.x + moves.const, s.ν
 
 
