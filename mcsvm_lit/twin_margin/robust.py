@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #5f9bb18b
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
