@@ -90,7 +90,7 @@ class EpsilonPath(PlanePath):
     @property
     def domain(self):
         "From 0 to 1, or to where the path was stopped."
-        return 0.0, 1.0 if self.complete else float(self.breakpoints[-1])
+        return 0.0, 1.0 if self.complete else float(self.breakpoints.max(initial=0.0))
 
     def ends(self):
         "ε of all corners."

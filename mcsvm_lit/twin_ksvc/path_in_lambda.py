@@ -1000,7 +1000,7 @@ class TwinPath(PlanePath):
     @property
     def domain(self):
         "From 0, or from where the path was stopped, to infinity."
-        low = 0.0 if self.complete else float(self.lams[-1])
+        low = 0.0 if self.complete else float(self.lams.min(initial=np.inf))
         return low, np.inf
 
     @property
