@@ -336,6 +336,7 @@ def new_state(program, side, κ=np.inf):  # -> State
 
 
 def new_lines(program):  # -> Lines
+    "Room for the lines on which the solution moves."
     n, _, d = program.W.shape
     return Lines(np.zeros((2, d)), np.zeros((2, 2, d)), np.zeros((2, n)))
 
@@ -736,6 +737,7 @@ def starting_state(program, side, κ):  # -> State
 
 
 def joined(traces, d):  # -> Trace
+    "The traces of several runs as one."
     return Trace(*map(np.concatenate, zip(*traces))) if traces else new_trace(0, d)
 
 

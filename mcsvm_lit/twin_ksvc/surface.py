@@ -184,6 +184,7 @@ def cell_edges(λ):  # crossing points -> their logarithms, and the outermost en
 
 
 def cell_middles(edges):  # (C + 1,) -> λ (C,)
+    "The parameters in the middle of the cells, whose edges are logarithms."
     return np.exp((edges[1:] + edges[:-1]) / 2)
 
 
@@ -225,6 +226,7 @@ NO_SLOPE = 1e-300  # a plane without slope is far from everything
 
 
 def plane_lengths(U):  # rows w, b -> ‖w‖
+    "The lengths of the normals of planes, never zero."
     return np.maximum(np.linalg.norm(U[..., :-1], axis=-1), NO_SLOPE)
 
 
