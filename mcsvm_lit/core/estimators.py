@@ -274,8 +274,10 @@ def gather(X, y, classes, sample_weight=None, class_weight=None, kernel=None, me
         examples = X[first]
         if kernel.gamma == "scale" and kernel.name in ("rbf", "poly", "sigmoid"):
             kernel = replace(kernel, gamma=scale_gamma(examples, total))
-        kernel = kernel.fit(examples)
-    weights = fold_weights(y[first], classes, class_weight, total)
+        kernel = kernel.settled(examples)
+    weights = total
+    if class_weight is not None:
+        weights = fold_weights(y[first], classes, class_weight, total)
     return Training(
         examples, y[first], weights, kernel, np.asarray(classes), first, rows, y, shares
     )
@@ -311,7 +313,7 @@ def missing_classes(training, folds):
 
 
 def stratified_folds(training, n_folds):
-    "Folds of distinct examples; the only example of a class is always trained on."
+    "At most `n_folds` folds of distinct examples; the only one of a class is always trained on."
     alone = np.bincount(training.y, minlength=training.n_classes)[training.y] == 1
     single, others = np.flatnonzero(alone), np.flatnonzero(~alone)
     if len(others) == 0:
@@ -319,6 +321,7 @@ def stratified_folds(training, n_folds):
     labels = training.y[others]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
+        n_folds = min(n_folds, max(2, np.bincount(labels).max()))
         splits = list(StratifiedKFold(n_folds).split(labels, labels))
     weights = training.weights
     folds = []

@@ -141,7 +141,7 @@ class CrammerSingerSVC(KernelClassifier):
     intercept_ : ndarray of shape (n_classes,)
         The biases; zero without `fit_intercept`.
     slack_ : ndarray of shape (n_samples,)
-        ξ of every row; NaN for rows of weight zero.
+        ξ of every row, also of rows of weight zero.
     certificate_ : Certificate
         Primal and dual value, gap and residuals.
     n_iter_ : int
@@ -212,6 +212,7 @@ class CrammerSingerSVC(KernelClassifier):
         start = self._start(training, before)
         solution = solve(problem, self._goal(len(training)), STRATEGIES, start)
         self._keep(training, problem, solution)
+        self._judge_absent(training, X)
         warn_unconverged("CrammerSingerSVC", self.certificate_)
         return self
 
@@ -260,6 +261,13 @@ class CrammerSingerSVC(KernelClassifier):
         self._place = training.back(place, fill=-1)
         self._rival = rivals(F, η, y)[support]
         self._copies = copies(training)[support]
+
+    def _judge_absent(self, training, X):
+        "The slacks of rows of weight zero, which took no part in the fit."
+        absent = np.flatnonzero(training.rows < 0)
+        if len(absent):
+            F = self._scores(self._check(X)[absent])
+            self.slack_[absent] = slacks(F, training.labels[absent])
 
     def _scores(self, X):
         if self.kernel == "linear":
