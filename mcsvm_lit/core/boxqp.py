@@ -17,7 +17,6 @@ __all__ = [
     "Verdict",
     "boxqp_trusted",
     "solve_boxqp",
-    "boxqp",
 ]
 
 # %% ../../nbs/core/05_boxqp.ipynb #9aacacf4
@@ -820,9 +819,3 @@ def solve_boxqp(
     if not np.isfinite(x).all():
         raise ValueError("`x0` must be finite.")
     return boxqp_trusted(program, x, tol, max_iter)
-
-
-# %% ../../nbs/core/05_boxqp.ipynb #85db9c3b
-def boxqp(Q, q, lo=0.0, hi=1.0, a=None, b=0.0, **how):
-    "The former name of `solve_boxqp`."
-    return solve_boxqp(box_program(Q, q, lo, hi, a, b), **how)

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..core.boxqp import boxqp
+from ..core.boxqp import box_program, solve_boxqp
 from ..core.certificates import Certificate
 
 
@@ -141,7 +141,7 @@ def twin_dual_cvxpy(qp, lam, **kw):  # -> z, objective
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #2768cfb7
 def twin_dual(qp, lam, tol=1e-9):  # -> z (n,)
     "The multipliers at one λ, by the solver for boxes."
-    return boxqp(qp.W @ qp.W.T, -lam * qp.q, 0.0, qp.hi, tol=tol).x
+    return solve_boxqp(box_program(qp.W @ qp.W.T, -lam * qp.q, 0.0, qp.hi), tol=tol).x
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #acaf7373
@@ -260,7 +260,11 @@ class SolveInBox:
     def run(self, problem, state, effort):
         "Multipliers to the aimed gap, and the plane that they make."
         qp, λ = problem.qp, problem.lam
-        found = boxqp(qp.W @ qp.W.T, -λ * qp.q, 0.0, qp.hi, tol=effort.aim, max_iter=effort.budget)
+        found = solve_boxqp(
+            box_program(qp.W @ qp.W.T, -λ * qp.q, 0.0, qp.hi),
+            tol=effort.aim,
+            max_iter=effort.budget,
+        )
         return problem.with_plane(found.x), found.certificate.n_iter
 
 
