@@ -156,18 +156,17 @@ class Watch:
         self.before = 0
         self.snapshot = None
         self.gave_up = False
-        self.bar = progress(
-            total=100,
-            verbose=goal.verbose,
-            desc="relative gap",
-            bar_format="{desc} {bar} {elapsed}",
-        )
+        self.bar = None  # most fits are over before a bar could be drawn
+        if goal.verbose:
+            form = "{desc} {bar} {elapsed}"
+            self.bar = progress(total=100, verbose=1, desc="relative gap", bar_format=form)
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, stop, trace):
-        self.bar.close()
+        if self.bar is not None:
+            self.bar.close()
         if kind is not None and issubclass(kind, KeyboardInterrupt) and self.snapshot is not None:
             stop.state = self.snapshot()
 
@@ -176,7 +175,7 @@ class Watch:
         relative = max(gap / primal if primal > 0 else 0.0, 1e-300)
         if self.first is None:
             self.first = max(relative, 1.1 * self.tol)
-        if self.bar.disable:
+        if self.bar is None:
             return
         self.bar.set_description_str(
             f"relative gap {relative:.1e}, {self.before + steps:,} steps", refresh=False
