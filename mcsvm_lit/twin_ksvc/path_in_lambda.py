@@ -806,7 +806,11 @@ def replay(W, hi, rows, moves, side, pL):  # changes side and pL
         i = rows[j]
         if side[i] == LEFT:
             add_row(-hi[i], W[i], pL)
-        side[i] = LEFT if moves[j] == 1 else (RIGHT if moves[j] == 2 else ELBOW)
+        side[i] = ELBOW
+        if moves[j] == 1:
+            side[i] = LEFT
+        elif moves[j] == 2:
+            side[i] = RIGHT
         if side[i] == LEFT:
             add_row(hi[i], W[i], pL)
 
