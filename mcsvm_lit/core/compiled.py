@@ -5,6 +5,7 @@
 # %% auto #0
 __all__ = [
     "registry",
+    "BLAS",
     "Number",
     "Count",
     "Flag",
@@ -17,7 +18,16 @@ __all__ = [
     "cache_folder",
     "is_record",
     "Compiled",
+    "name_of",
+    "constants_of",
     "kernel",
+    "link_to_dispatchers",
+    "file_digest",
+    "modules_of",
+    "Library",
+    "library",
+    "Status",
+    "status",
     "record_type",
     "argument_types",
     "package_kernels",
@@ -28,6 +38,7 @@ __all__ = [
 # %% ../../nbs/core/03_compiled.ipynb #3bb3015f
 import functools
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -35,7 +46,9 @@ import sys
 import threading
 import types
 import warnings
+from dataclasses import dataclass
 from hashlib import sha1
+from importlib import import_module
 from importlib.util import find_spec
 from inspect import getsource
 from pathlib import Path
@@ -75,7 +88,7 @@ def is_record(x):
 
 
 class Compiled:
-    "A function that numba compiles when it is first called."
+    "A function that runs as machine code: compiled ahead of time, or by numba at its first call."
 
     def __init__(
         self,
@@ -85,37 +98,60 @@ class Compiled:
         functools.update_wrapper(self, f)
         self.py_func = f
         self.signatures = signatures
+        self.dispatcher = None  # of numba, once it is needed
+        self.served_by = ""  # why this kernel runs as it does, once it has been called
         self._ready = None
         registry.append(self)
 
     def __call__(self, *args):
-        return (self._ready or self.compiled())(*args)
+        return (self._ready or self.ready())(*args)
+
+    def ready(self):
+        "What runs the kernel: the library, or numba, or Python."
+        with _lock:
+            if self._ready is None:
+                self._ready = _choice(self)
+            return self._ready
 
     def compiled(self):
         "The numba dispatcher (or the plain function, where numba is missing)."
         with _lock:
-            if self._ready is None:
-                self._ready = _dispatcher(self)
-            return self._ready
+            if self.dispatcher is None:
+                self.dispatcher = _dispatcher(self)
+            return self.dispatcher
 
     def calls(self):
         "The kernels that this one mentions, by name."
-        return {
-            n: g
-            for n in self.py_func.__code__.co_names
-            if isinstance(g := self.py_func.__globals__.get(n), Compiled)
-        }
+        return {n: g for n, g in _globals_of(self).items() if isinstance(g, Compiled)}
+
+    def records(self):
+        "The records in sight of the kernel, by name."
+        return {n: g for n, g in sorted(self.py_func.__globals__.items()) if is_record(g)}
 
     def digest(self):
-        "Changes whenever this kernel, one that it calls, or a record of its module does."
+        "Changes whenever this kernel, one that it calls, a constant or a record does."
         called = [k.digest() for k in self.calls().values() if k is not self]
-        records = [
-            f"{name}{g._fields}{g.__annotations__}"
-            for name, g in sorted(self.py_func.__globals__.items())
-            if is_record(g)
-        ]
-        text = "".join([getsource(self.py_func), *called, *records])
+        records = [f"{n}{g._fields}{g.__annotations__}" for n, g in self.records().items()]
+        text = "".join([getsource(self.py_func), *called, *records, constants_of(self)])
         return sha1(text.encode()).hexdigest()[:12]
+
+
+def name_of(k):
+    "Module and name of a kernel."
+    return f"{k.__module__}.{k.__qualname__}"
+
+
+def _globals_of(k):
+    "The names that a kernel mentions, with what they mean in its module."
+    f = k.py_func
+    return {n: f.__globals__[n] for n in f.__code__.co_names if n in f.__globals__}
+
+
+def constants_of(k):
+    "The constants that numba takes over into the code of a kernel and of those that it calls."
+    kinds = (bool, int, float, str, tuple, np.generic, np.ndarray)
+    own = [f"{n}={g!r}" for n, g in sorted(_globals_of(k).items()) if isinstance(g, kinds)]
+    return ";".join([*own, *(constants_of(g) for g in k.calls().values() if g is not k)])
 
 
 # %% ../../nbs/core/03_compiled.ipynb #2f5cb2f7
@@ -124,8 +160,24 @@ def kernel(*signatures):
     return lambda f: Compiled(f, signatures)
 
 
+# %% ../../nbs/core/03_compiled.ipynb #92a6d495
+def _choice(k):
+    "What runs a kernel from now on."
+    if os.environ.get("MCSVM_LIT_KERNELS") == "python":
+        k.served_by = "python"
+        return k.py_func
+    shelf, why = library()
+    if shelf:
+        why = shelf.refuses(k)
+        if not why:
+            k.served_by = "library"
+            return shelf.function(k)
+    k.served_by = f"numba: {why}"
+    return k.compiled()
+
+
 # %% ../../nbs/core/03_compiled.ipynb #d5a7c2d0
-def _with_dispatchers(k):  # -> function
+def link_to_dispatchers(k):  # -> function
     "The function of a kernel, over globals in which the kernels it calls are their dispatchers."
     f = k.py_func
     inner = {name: g.compiled() for name, g in k.calls().items() if g is not k}
@@ -136,8 +188,9 @@ def _with_dispatchers(k):  # -> function
 
 
 def _dispatcher(k):
-    "What runs a kernel: numba's dispatcher, or the plain function where numba is missing."
+    "What numba runs a kernel with, or the plain function where numba is missing."
     if find_spec("numba") is None:
+        k.served_by = "python: numba is not installed"
         warnings.warn(
             "numba is not installed: compiled loops run as plain Python, some hundred times "
             "slower. Install it with: pip install numba",
@@ -147,7 +200,7 @@ def _dispatcher(k):
         return k.py_func
     import numba
 
-    f = _with_dispatchers(k)
+    f = link_to_dispatchers(k)
     in_a_file = os.path.isfile(f.__code__.co_filename)
     folder = cache_folder() if in_a_file else None
     if in_a_file and folder is None:
@@ -208,6 +261,149 @@ def _announce(numba):
             pass
 
     event.register("numba:compile", First())
+
+
+# %% ../../nbs/core/03_compiled.ipynb #5f27c3d6
+@functools.cache
+def file_digest(module):  # name -> digest
+    "Changes whenever the file of a module does."
+    return sha1(Path(sys.modules[module].__file__).read_bytes()).hexdigest()
+
+
+def modules_of(k):  # -> set of names
+    "The modules that a kernel is made of: its own, those of kernels it calls and of records."
+    found = {k.__module__, *(r.__module__ for r in k.records().values())}
+    return found.union(*(modules_of(g) for g in k.calls().values() if g is not k))
+
+
+class Library:
+    "The kernels that were compiled ahead of time."
+
+    def __init__(self, module):
+        self.module = module
+        self.about = json.loads(module.about())
+        self.kernels = self.about["kernels"]
+        self.level = self._choose_level()
+        self._connect()
+
+    def _choose_level(self):
+        "Take the best level of processor that runs here, or the one that MCSVM_LIT_CPU names."
+        here = self.module.processor()
+        wish = os.environ.get("MCSVM_LIT_CPU")
+        for k, (name, needed) in enumerate(self.about["levels"].items()):
+            if needed <= here and wish in (None, name):
+                self.module.choose(k)
+                return name
+        raise ImportError(f"it was built for processors of level {', '.join(self.about['levels'])}")
+
+    def _connect(self):
+        "Hand the library SciPy's pointers to BLAS and LAPACK, if they take what they always took."
+        pointers = []
+        for home, name, numbers in BLAS:
+            routine = import_module(f"scipy.linalg.{home}").__pyx_capi__.get(name)
+            declared = re.findall(r"\bint \*|_d \*|double \*|char \*", repr(routine))
+            if "".join("d" if d in ("_d *", "double *") else d[0] for d in declared) != numbers:
+                raise ImportError(f"SciPy declares {name} differently: {routine!r}")
+            pointers.append(routine)
+        self.module.connect(*pointers)
+
+    def refuses(self, k):
+        "Why a kernel is not served, or nothing."
+        fact = self.kernels.get(name_of(k))
+        if fact is None:
+            return "it is not in the library"
+        try:
+            same_files = all(
+                m in sys.modules and file_digest(m) == self.about["modules"][m]
+                for m in fact["modules"]
+            )
+            if same_files and constants_of(k) == fact["constants"]:
+                return ""
+            if k.digest() == fact["digest"]:
+                return ""
+        except OSError:
+            pass  # no source to compare with
+        return "its source is not the one that the library was built from"
+
+    def function(self, k):
+        "A kernel, as a function of Python; arguments of other types go to numba."
+        fact = self.kernels[name_of(k)]
+        records = tuple(getattr(import_module(m), name) for m, name in fact["records"])
+
+        def otherwise(*args):
+            return k.compiled()(*args)
+
+        def failed(reason):
+            home, kind, message = self.about["errors"].get(
+                sha1(reason).hexdigest(), ["builtins", "RuntimeError", "it stopped with an error"]
+            )
+            raise getattr(import_module(home), kind)(f"{name_of(k)}: {message}")
+
+        return self.module.bind(fact["first"], fact["count"], otherwise, failed, records)
+
+
+# Where SciPy keeps a routine, and the types of its arguments.
+BLAS = [
+    ("cython_blas", "ddot", "ididi"),
+    ("cython_blas", "dgemv", "ciiddididdi"),
+    ("cython_blas", "dgemm", "cciiiddididdi"),
+    ("cython_lapack", "dgesv", "iidiidii"),
+]
+
+
+# %% ../../nbs/core/03_compiled.ipynb #e3603087
+@functools.cache
+def library():  # -> Library or None, why there is none
+    "The library of this installation."
+    wish = os.environ.get("MCSVM_LIT_KERNELS", "library")
+    if wish != "library":
+        return None, f"MCSVM_LIT_KERNELS is {wish}"
+    name = "mcsvm_lit.core._loops"
+    try:
+        return Library(import_module(name)), ""
+    except ModuleNotFoundError as e:
+        if e.name == name:
+            return None, "no library was built"
+        why = str(e)
+    except Exception as e:
+        why = str(e)
+    warnings.warn(
+        f"The library of compiled kernels cannot be used ({why}): numba compiles them instead, "
+        "which takes some seconds, once.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None, why
+
+
+@dataclass(frozen=True)
+class Status:
+    "What runs the kernels of this process."
+
+    path: str  # of the library; empty if there is none
+    level: str  # of processor that its code is for
+    kernels: int  # how many it holds
+    why_not: str  # why there is no library
+    exceptions: dict  # kernels called so far that run otherwise, and why
+
+    def __str__(self):
+        lines = [
+            f"{self.kernels} kernels compiled ahead of time for {self.level}, from {self.path}"
+            if self.path
+            else f"kernels are compiled by numba when they are called ({self.why_not})"
+        ]
+        return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.exceptions.items())])
+
+    __repr__ = __str__
+
+
+def status():
+    "What runs the kernels in this process, and why."
+    shelf, why = library()
+    others = {name_of(k): k.served_by for k in registry if k.served_by and k.served_by != "library"}
+    if shelf is None:
+        return Status("", "", 0, why, others)
+    return Status(shelf.module.__file__, shelf.level, len(shelf.kernels), "", others)
 
 
 # %% ../../nbs/core/03_compiled.ipynb #c5898608
