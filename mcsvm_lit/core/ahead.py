@@ -22,6 +22,7 @@ __all__ = [
     "levels",
     "letter",
     "argument_text",
+    "dtype_of",
     "argument_slots",
     "extent",
     "result_text",
@@ -31,6 +32,7 @@ __all__ = [
     "translated",
     "work_of",
     "one_program",
+    "declare_reads",
     "optimise",
     "remove_unused",
     "name_symbols",
@@ -44,6 +46,9 @@ __all__ = [
     "kernel_facts",
     "about_library",
     "table",
+    "described",
+    "fit_for_library",
+    "told_of",
     "object_files",
     "write_objects",
     "write_sources",
@@ -52,10 +57,11 @@ __all__ = [
     "sources",
 ]
 
-# %% ../../nbs/core/03b_ahead.ipynb #cf93665b
+# %% ../../nbs/core/03b_ahead.ipynb #ede8b61e
 import functools
 import hashlib
 import importlib
+import itertools
 import json
 import os
 import pickle
@@ -77,7 +83,7 @@ from mcsvm_lit.core.compiled import (
     package_kernels,
 )
 
-# %% ../../nbs/core/03b_ahead.ipynb #3a7c4618
+# %% ../../nbs/core/03b_ahead.ipynb #0fe1dda3
 LEVELS = {
     "x86_64": {"x86-64-v3": 3, "x86-64-v2": 2},
     "amd64": {"x86-64-v3": 3, "x86-64-v2": 2},
@@ -94,7 +100,7 @@ def levels():  # -> {name for LLVM: level}
     return LEVELS[machine]
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #79beee10
+# %% ../../nbs/core/03b_ahead.ipynb #d69de57e
 SCALARS = {  # numba's name: letter, bytes
     "float64": ("d", 8),
     "int64": ("q", 8),
@@ -112,15 +118,26 @@ def letter(t):  # a numba type of numbers
     return SCALARS[str(t)][0]
 
 
-def argument_text(t, only_read):  # numba type, iterator over the arrays: is it only read?
-    "How an argument is described to the library."
+def argument_text(t, only_read, kinds):  # numba type; iterator: is the next array only read?
+    "How an argument is described to the library; `kinds` collects types of structured arrays."
     from numba.core import types
 
     if isinstance(t, types.Array):
-        return f"A{t.ndim}{letter(t.dtype)}{t.layout}{'r' if next(only_read) else 'w'}"
+        access = f"{t.layout}{'r' if next(only_read) else 'w'}"
+        if isinstance(t.dtype, types.Record):
+            kinds.append(dtype_of(t.dtype))
+            return f"A{t.ndim}V{access}{len(kinds) - 1};"
+        return f"A{t.ndim}{letter(t.dtype)}{access}"
     if isinstance(t, types.BaseTuple):
-        return f"({''.join(argument_text(field, only_read) for field in t.types)})"
+        return f"({''.join(argument_text(field, only_read, kinds) for field in t.types)})"
     return letter(t)
+
+
+def dtype_of(record):  # numba's type of a row of a structured array
+    "NumPy's type of a row of a structured array."
+    from numba.np.numpy_support import as_dtype
+
+    return as_dtype(record)
 
 
 def argument_slots(t):  # numba type -> letters, `p` for an address
@@ -134,7 +151,7 @@ def argument_slots(t):  # numba type -> letters, `p` for an address
     return letter(t)
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #f6a64732
+# %% ../../nbs/core/03b_ahead.ipynb #f10b7a0f
 def extent(t):  # numba type -> bytes, alignment
     "The size of a result in memory."
     from numba.core import types
@@ -154,7 +171,7 @@ def extent(t):  # numba type -> bytes, alignment
     return (SCALARS[str(t)][1],) * 2
 
 
-def result_text(t, start, records):  # `records` collects the classes of records
+def result_text(t, start, kinds):  # `kinds` collects the classes of records
     "How a result that begins at byte `start` is described to the library."
     from numba.core import types
 
@@ -166,18 +183,18 @@ def result_text(t, start, records):  # `records` collects the classes of records
         return f"{letter(t)}{start};"
     head = "("
     if isinstance(t, types.BaseNamedTuple):
-        records.append(t.instance_class)
-        head = f"<{len(records) - 1},"
+        kinds.append(t.instance_class)
+        head = f"<{len(kinds) - 1},"
     fields = []
     for field in t.types:
         size, alignment = extent(field)
         start = -(-start // alignment) * alignment
-        fields.append(result_text(field, start, records))
+        fields.append(result_text(field, start, kinds))
         start += size
     return f"{head}{len(fields)}:{''.join(fields)})"
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #7dfb1ccf
+# %% ../../nbs/core/03b_ahead.ipynb #f1cb68a4
 @functools.cache
 def _translated():
     "The class of numba's libraries that translate, and neither optimise nor link."
@@ -225,7 +242,7 @@ def dispatcher_of(k):
     return k.dispatcher
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #b8ae4244
+# %% ../../nbs/core/03b_ahead.ipynb #ee1a7776
 @dataclass
 class Loop:
     "A kernel for one list of argument types."
@@ -272,7 +289,7 @@ def work_of(k):
     return len(k.py_func.__code__.co_code) if k.signatures else 0
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #482cb910
+# %% ../../nbs/core/03b_ahead.ipynb #28c96f28
 def one_program(loops):  # -> text in LLVM's intermediate language
     "All pieces that the loops need, linked."
     import llvmlite.binding as llvm
@@ -291,10 +308,21 @@ def one_program(loops):  # -> text in LLVM's intermediate language
             if not f.is_declaration and f.linkage == llvm.Linkage.external:
                 f.linkage = "weak_odr"
         program.link_in(piece)
-    return str(program)
+    return declare_reads(str(program))
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #aa35fed8
+def declare_reads(text):
+    "Say in the program that BLAS writes to the last of its arrays only."
+    kept = "captures(none)" if "captures(none)" in text else "nocapture"
+
+    def declaration(m):
+        before, _, last = m[0].rpartition("ptr")
+        return before.replace("ptr", f"ptr readonly {kept}") + f"ptr {kept}" + last
+
+    return re.sub(r"^declare i32 @numba_xx(dot|gemv|gemm)\([^)]*\)", declaration, text, flags=re.M)
+
+
+# %% ../../nbs/core/03b_ahead.ipynb #3bbe166f
 PREFIX = "mcsvm_lit_"  # of the run-time functions in the C text
 RUNTIME = {
     "NRT_Allocate", "NRT_Free", "NRT_MemInfo_alloc", "NRT_MemInfo_alloc_aligned",
@@ -360,7 +388,7 @@ def missing(program):  # -> set of names
     return {name for name in undefined - known if not name.startswith("llvm.")}
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #47814705
+# %% ../../nbs/core/03b_ahead.ipynb #e331095c
 def machine_code(text, cpu, symbols):  # -> bytes of an object file, the optimised program
     "Compile a program for one level of processor."
     import llvmlite.binding as llvm
@@ -386,7 +414,7 @@ def machine_code(text, cpu, symbols):  # -> bytes of an object file, the optimis
     return machine.emit_object(program), program
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #2a027f3c
+# %% ../../nbs/core/03b_ahead.ipynb #c3d20e94
 def only_read(program, symbol, slots):  # -> for each array, in order
     "Whether the kernel only reads from its arrays, as LLVM sees it."
     arguments = list(program.get_function(symbol).arguments)[2:]  # after result and reason
@@ -394,7 +422,7 @@ def only_read(program, symbol, slots):  # -> for each array, in order
     return [bool({b"readonly", b"readnone"} & set(arguments[i + 4].attributes)) for i in starts]
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #acd4c5b2
+# %% ../../nbs/core/03b_ahead.ipynb #5d2702e6
 C_HEAD = r"""
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000 /* the stable interface of Python 3.11 */
@@ -415,7 +443,7 @@ typedef int32_t Code(void *result, void **reason, const Slot *slots);
 typedef struct { const char *arguments, *result; Code *code[LEVELS]; } Loop;
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #26314d76
+# %% ../../nbs/core/03b_ahead.ipynb #4adbb3e0
 C_MEMORY = r"""
 typedef void Release(void *data, size_t size, void *how);
 typedef struct {
@@ -482,7 +510,7 @@ static void let_go(Owner *o)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #d255d0c3
+# %% ../../nbs/core/03b_ahead.ipynb #c5a203f5
 C_PYTHON = r"""
 void *RUNTIME(PyExc_RuntimeError);
 void RUNTIME(PyErr_SetString)(void *kind, const char *text) { (void)kind; (void)text; }
@@ -513,7 +541,7 @@ int RUNTIME(numba_attempt_nocopy_reshape)(
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #69099595
+# %% ../../nbs/core/03b_ahead.ipynb #adb9b087
 C_ALGEBRA = r"""
 typedef double Dot(int *, double *, int *, double *, int *);
 typedef void Gemv(char *, int *, int *, double *, double *, int *, double *, int *, double *,
@@ -566,7 +594,7 @@ int RUNTIME(numba_xgesv)(char kind, int64_t n, int64_t nrhs, void *a, int64_t ld
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #e24db97e
+# %% ../../nbs/core/03b_ahead.ipynb #8be16e3e
 C_ARGUMENTS = r"""
 static int number_of(char type)
 {
@@ -580,14 +608,25 @@ static int number_of(char type)
     }
 }
 
-static int take_array(const char **text, PyObject *o, Slot **s)
+static long read_number(const char **text) /* and the sign after it */
+{
+    long value = 0;
+    for (; **text >= '0' && **text <= '9'; (*text)++) value = 10 * value + (**text - '0');
+    (*text)++;
+    return value;
+}
+
+static int take_array(const char **text, PyObject *o, Slot **s, PyObject *kinds)
 {
     int rank = (*text)[0] - '0';
     char type = (*text)[1], layout = (*text)[2], access = (*text)[3];
     PyArrayObject *a = (PyArrayObject *)o;
     *text += 4;
     if (!PyArray_Check(o) || PyArray_NDIM(a) != rank || !PyArray_ISALIGNED(a)) return 0;
-    if (!PyArray_EquivTypenums(PyArray_TYPE(a), number_of(type)) || !PyArray_ISNOTSWAPPED(a))
+    if (type == 'V') {
+        PyObject *kind = PyTuple_GetItem(kinds, read_number(text));
+        if (!kind || !PyArray_EquivTypes(PyArray_DESCR(a), (PyArray_Descr *)kind)) return 0;
+    } else if (!PyArray_EquivTypenums(PyArray_TYPE(a), number_of(type)) || !PyArray_ISNOTSWAPPED(a))
         return 0;
     if (layout == 'C' && !PyArray_IS_C_CONTIGUOUS(a)) return 0;
     if (layout == 'F' && !PyArray_IS_F_CONTIGUOUS(a)) return 0;
@@ -630,35 +669,27 @@ static int take_flag(PyObject *o, Slot *s)
     return 1;
 }
 
-static int take(const char **text, PyObject *o, Slot **s)
+static int take(const char **text, PyObject *o, Slot **s, PyObject *kinds)
 {
     char type = *(*text)++;
-    if (type == 'A') return take_array(text, o, s);
+    if (type == 'A') return take_array(text, o, s, kinds);
     if (type == 'd') return take_float(o, (*s)++);
     if (type == '?') return take_flag(o, (*s)++);
     if (type != '(') return take_integer(type, o, (*s)++);
     if (!PyTuple_Check(o)) return 0;
     Py_ssize_t n = PyTuple_Size(o), k = 0;
     for (; **text != ')'; k++)
-        if (k >= n || !take(text, PyTuple_GetItem(o, k), s)) return 0;
+        if (k >= n || !take(text, PyTuple_GetItem(o, k), s, kinds)) return 0;
     (*text)++;
     return k == n;
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #440ab84c
+# %% ../../nbs/core/03b_ahead.ipynb #3356c954
 C_RESULTS = r"""
 typedef struct {
-    const Loop *first; int count; PyObject *otherwise, *failed, *records;
+    const Loop *first; int count; PyObject *otherwise, *failed, *kinds;
 } Bound;
-
-static long read_number(const char **text) /* and the sign after it */
-{
-    long value = 0;
-    for (; **text >= '0' && **text <= '9'; (*text)++) value = 10 * value + (**text - '0');
-    (*text)++;
-    return value;
-}
 
 static void array_is_gone(PyObject *capsule) { let_go(PyCapsule_GetPointer(capsule, NULL)); }
 
@@ -715,7 +746,7 @@ static PyObject *give(const char **text, char *result, Bound *bound)
     if (type == 'n') return Py_NewRef(Py_None);
     if (type == '(') return give_tuple(text, result, bound, NULL);
     if (type == '<') {
-        PyObject *record = PyTuple_GetItem(bound->records, read_number(text));
+        PyObject *record = PyTuple_GetItem(bound->kinds, read_number(text));
         return record ? give_tuple(text, result, bound, record) : NULL;
     }
     if (type == 'A') {
@@ -736,7 +767,7 @@ static PyObject *give(const char **text, char *result, Bound *bound)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #3f151188
+# %% ../../nbs/core/03b_ahead.ipynb #135c19da
 C_CALL = r"""
 static int chosen = 0; /* which level of processor */
 
@@ -746,7 +777,7 @@ static const Loop *fitting(Bound *bound, PyObject *const *args, Py_ssize_t n, Sl
         const char *text = loop->arguments;
         Slot *s = slots;
         Py_ssize_t k = 0;
-        while (k < n && *text && take(&text, args[k], &s)) k++;
+        while (k < n && *text && take(&text, args[k], &s, bound->kinds)) k++;
         if (k == n && !*text) return loop;
         PyErr_Clear();
     }
@@ -787,7 +818,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t n)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #1bea24f0
+# %% ../../nbs/core/03b_ahead.ipynb #879e079b
 C_MODULE = r"""
 #if defined(__x86_64__) || defined(_M_X64)
 #ifdef _MSC_VER
@@ -875,7 +906,7 @@ static PyObject *bind(PyObject *self, PyObject *args)
     Bound *b = calloc(1, sizeof(Bound));
     (void)self;
     if (!b) return PyErr_NoMemory();
-    if (!PyArg_ParseTuple(args, "iiOOO", &first, &count, &b->otherwise, &b->failed, &b->records)) {
+    if (!PyArg_ParseTuple(args, "iiOOO", &first, &count, &b->otherwise, &b->failed, &b->kinds)) {
         free(b);
         return NULL;
     }
@@ -883,7 +914,7 @@ static PyObject *bind(PyObject *self, PyObject *args)
     b->count = count;
     Py_IncRef(b->otherwise);
     Py_IncRef(b->failed);
-    Py_IncRef(b->records);
+    Py_IncRef(b->kinds);
     capsule = PyCapsule_New(b, NULL, NULL); /* stays for the life of the process */
     function = capsule ? PyCFunction_NewEx(&call_method, capsule, NULL) : NULL;
     Py_DecRef(capsule);
@@ -908,7 +939,7 @@ PyMODINIT_FUNC PyInit__loops(void)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #422174ab
+# %% ../../nbs/core/03b_ahead.ipynb #8e112b99
 C_TYPES = {
     "p": "void *", "q": "int64_t", "Q": "uint64_t", "d": "double", "i": "int32_t", "B": "uint8_t",
     "?": "uint8_t",
@@ -957,7 +988,7 @@ def c_text(entries, about, room):  # about: bytes; room: bytes of the largest re
     return "\n".join([*sizes, C_HEAD, *calls, *table, told, *fixed, C_MODULE])
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #5df7a02c
+# %% ../../nbs/core/03b_ahead.ipynb #56d2a2f7
 def errors_in(text):  # program -> {digest of numba's bytes: [module, class, message]}
     "The errors that kernels may stop with."
     import llvmlite.binding as llvm
@@ -1002,7 +1033,7 @@ def kernel_facts(loops):  # -> {name: facts}
     return facts
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #84046760
+# %% ../../nbs/core/03b_ahead.ipynb #e2b24f94
 LEVEL_SHARE = 0.28  # time of one level / time of translating everything, measured
 
 
@@ -1021,20 +1052,40 @@ def about_library(loops, text):  # -> a dictionary that JSON can write
     }
 
 
-def table(loops, reads, records):  # reads: what `only_read` says; records: {name: classes}
+def table(loops, reads, kinds):  # reads: what `only_read` says; kinds: {name: types}
     "The entries of the library, in order."
     entries = []
     for i, (loop, only) in enumerate(zip(loops, reads)):
-        arrays = iter(only)
-        entries.append(
-            Entry(
-                loop.slots,
-                "".join(argument_text(t, arrays) for t in loop.types),
-                result_text(loop.result, 0, records[loop.name]),
-                [f"{PREFIX}loop_{i}_level_{k}" for k in range(len(levels()))],
-            )
-        )
+        arguments, result = described(loop, only, kinds[loop.name])
+        symbols = [f"{PREFIX}loop_{i}_level_{k}" for k in range(len(levels()))]
+        entries.append(Entry(loop.slots, arguments, result, symbols))
     return entries
+
+
+def described(loop, reads, kinds):  # -> text of the arguments, text of the result
+    "What the library is told of a loop."
+    arrays = iter(reads)
+    arguments = "".join(argument_text(t, arrays, kinds) for t in loop.types)
+    return arguments, result_text(loop.result, 0, kinds)
+
+
+def fit_for_library(loops):  # -> loops
+    "Leave out what cannot be passed through the library, and say so."
+    kept = []
+    for loop in loops:
+        try:
+            described(loop, itertools.repeat(False), [])
+            kept.append(loop)
+        except TypeError as e:
+            print(f"{loop.name} is left to numba: {e}", file=sys.stderr)
+    return kept
+
+
+def told_of(kind):  # a class of records, or the type of a structured array
+    "A kind, as JSON can write it."
+    if isinstance(kind, type):
+        return [kind.__module__, kind.__qualname__]
+    return kind.descr
 
 
 def object_files():
@@ -1059,20 +1110,20 @@ def write_objects(loops, text, folder, tell):  # -> what `only_read` says
 def write_sources(kernels, folder, tell=lambda name, work: None):
     "Write the object files and the C text of a library of these kernels."
     translate_only()
-    loops = translated(kernels, tell)
+    loops = fit_for_library(translated(kernels, tell))
     text = one_program(loops)
     reads = write_objects(loops, text, folder, tell)
-    records = {loop.name: [] for loop in loops}
-    entries = table(loops, reads, records)
+    kinds = {loop.name: [] for loop in loops}
+    entries = table(loops, reads, kinds)
     about = about_library(loops, text)
-    for name, classes in records.items():
-        about["kernels"][name]["records"] = [[r.__module__, r.__qualname__] for r in classes]
+    for name, found in kinds.items():
+        about["kernels"][name]["kinds"] = [told_of(kind) for kind in found]
     room = max(extent(loop.result)[0] for loop in loops)
     told = json.dumps(about).encode()
     (folder / "loops.c").write_text(c_text(entries, told, room), encoding="utf-8")
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #d20046aa
+# %% ../../nbs/core/03b_ahead.ipynb #59df0b4b
 def kernels_of(modules):  # names, or none for the whole package
     "The kernels that these modules define."
     everything = package_kernels()
@@ -1114,7 +1165,7 @@ def sources(folder, *modules):  # -> paths of the C text and of the object files
     return [str(Path(folder) / name) for name in ["loops.c", *object_files()]]
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #f6eb3820
+# %% ../../nbs/core/03b_ahead.ipynb #ba1526be
 #| eval: false
 if __name__ == "__main__" and __spec__ is not None:
     main(*sys.argv[1:])

@@ -25,6 +25,7 @@ __all__ = [
     "file_digest",
     "modules_of",
     "Library",
+    "kind_told",
     "library",
     "Status",
     "status",
@@ -160,7 +161,7 @@ def kernel(*signatures):
     return lambda f: Compiled(f, signatures)
 
 
-# %% ../../nbs/core/03_compiled.ipynb #92a6d495
+# %% ../../nbs/core/03_compiled.ipynb #841f771f
 def _choice(k):
     "What runs a kernel from now on."
     if os.environ.get("MCSVM_LIT_KERNELS") == "python":
@@ -263,7 +264,7 @@ def _announce(numba):
     event.register("numba:compile", First())
 
 
-# %% ../../nbs/core/03_compiled.ipynb #5f27c3d6
+# %% ../../nbs/core/03_compiled.ipynb #3d36a6f8
 @functools.cache
 def file_digest(module):  # name -> digest
     "Changes whenever the file of a module does."
@@ -328,7 +329,7 @@ class Library:
     def function(self, k):
         "A kernel, as a function of Python; arguments of other types go to numba."
         fact = self.kernels[name_of(k)]
-        records = tuple(getattr(import_module(m), name) for m, name in fact["records"])
+        kinds = tuple(map(kind_told, fact["kinds"]))
 
         def otherwise(*args):
             return k.compiled()(*args)
@@ -339,7 +340,14 @@ class Library:
             )
             raise getattr(import_module(home), kind)(f"{name_of(k)}: {message}")
 
-        return self.module.bind(fact["first"], fact["count"], otherwise, failed, records)
+        return self.module.bind(fact["first"], fact["count"], otherwise, failed, kinds)
+
+
+def kind_told(kind):  # [module, class], or [[field, type], ...]
+    "The class of a record, or the type of a structured array, that the library names."
+    if isinstance(kind[0], str):
+        return getattr(import_module(kind[0]), kind[1])
+    return np.dtype([tuple(f) for f in kind])
 
 
 # Where SciPy keeps a routine, and the types of its arguments.
@@ -351,7 +359,7 @@ BLAS = [
 ]
 
 
-# %% ../../nbs/core/03_compiled.ipynb #e3603087
+# %% ../../nbs/core/03_compiled.ipynb #6ed6a30b
 @functools.cache
 def library():  # -> Library or None, why there is none
     "The library of this installation."

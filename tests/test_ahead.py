@@ -1,0 +1,115 @@
+"""Kernels compiled ahead of time: the library computes what numba and plain Python compute.
+
+The arguments are recorded from small fits. While they run, each kernel is plain Python at first, so
+that the kernels it calls are recorded too.
+"""
+
+import copy
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_behaviour import CASES, measure
+
+import mcsvm_lit
+from mcsvm_lit.core import compiled
+from mcsvm_lit.core.compiled import library, name_of, package_kernels
+
+KEPT = 3  # calls kept of each kernel
+PATIENCE = 20  # calls after which a kernel need not be plain Python any more
+ROWS = 9  # of each class in the small fits
+
+KERNELS = [k for k in package_kernels() if k.signatures]
+needs_library = pytest.mark.skipif(
+    library()[0] is None, reason=f"there is no library: {library()[1]}"
+)
+
+
+@dataclass
+class Recorder:
+    """Stands in for a kernel and keeps its first arguments."""
+
+    kernel: compiled.Compiled
+    fast: object
+    calls: list = field(default_factory=list)
+    count: int = 0
+
+    def __call__(self, *args):
+        self.count += 1
+        if len(self.calls) < KEPT:
+            self.calls.append(copy.deepcopy(args))
+        if self.count > PATIENCE:
+            return self.fast(*args)
+        return self.kernel.py_func(*args)
+
+
+def small(data):
+    """Some rows of each class."""
+    rows = np.concatenate([np.flatnonzero(data.y == k)[:ROWS] for k in np.unique(data.y)])
+    rows = np.sort(rows)
+    parts = {name: getattr(data, name)[rows] for name in ("X", "y", "weight", "radius", "fold")}
+    return replace(data, **parts, Z=data.Z[:6])
+
+
+@cache
+def recorded():
+    """The arguments of the first calls of each kernel, by its name."""
+    recorders = {k: Recorder(k, k.ready()) for k in KERNELS}
+    with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
+        for k, recorder in recorders.items():
+            patch.setattr(k, "_ready", recorder)
+        for case in CASES:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    measure(case, small(case.data()))
+                except Exception as e:  # an answer in doubt, on so few rows: the calls are kept
+                    print(f"{case.name}: {e!r}")
+    return {name_of(k): recorder.calls for k, recorder in recorders.items()}
+
+
+def outcome(run, args):
+    """What a call returns and leaves in its arguments."""
+    args = copy.deepcopy(args)
+    with np.errstate(all="ignore"):
+        return run(*args), args
+
+
+def same(a, b, rtol=0.0, atol=0.0):
+    """Equal in kind, shape and value; to the bit, unless a tolerance is given."""
+    if isinstance(a, tuple):
+        assert isinstance(b, tuple) and len(a) == len(b)
+        assert getattr(a, "_fields", None) == getattr(b, "_fields", None)
+        for x, y in zip(a, b, strict=True):
+            same(x, y, rtol, atol)
+    elif a is None or isinstance(a, bool | np.bool_):
+        assert a == b
+    elif rtol:
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=atol)
+    else:
+        np.testing.assert_array_equal(a, b)
+        assert np.asarray(a).dtype == np.asarray(b).dtype
+
+
+@needs_library
+@pytest.mark.parametrize("k", KERNELS, ids=name_of)
+def test_ahead_is_numba_is_python(k):
+    """On the same arguments: the same bits from the library and numba; Python may round otherwise."""
+    calls = recorded()[name_of(k)]
+    assert calls, "no small fit calls this kernel: add a case to test_behaviour.py"
+    shelf, _ = library()
+    assert not shelf.refuses(k), "the library is stale: build it again"
+    ahead = shelf.function(k)
+    for args in calls:
+        ours = outcome(ahead, args)
+        same(ours, outcome(k.compiled(), args))
+        same(ours, outcome(k.py_func, args), rtol=1e-7, atol=1e-9)
