@@ -44,7 +44,8 @@ class BuildLibrary(build_ext):
         sys.path.insert(0, str(Path(__file__).resolve().parent))
         from mcsvm_lit.core.ahead import sources
 
-        ext.sources, *ext.extra_objects = sources(self.build_temp)
+        text, *objects = sources(self.build_temp)
+        ext.sources, ext.extra_objects = [text], objects
         ext.include_dirs.append(np.get_include())
         super().build_extension(ext)
 
@@ -54,9 +55,7 @@ if why and WISH == "1":
     sys.exit(f"The library of compiled kernels cannot be built: {why}.")
 if why:
     print(f"No library of compiled kernels is built: {why}.", file=sys.stderr)
-library = Extension(
-    "mcsvm_lit.core._loops", sources=[], py_limited_api=True, optional=WISH != "1"
-)
+library = Extension("mcsvm_lit.core._loops", sources=[], py_limited_api=True, optional=WISH != "1")
 setup(
     ext_modules=[] if why else [library],
     cmdclass={"build_ext": BuildLibrary},

@@ -5,8 +5,7 @@ that the kernels it calls are recorded too.
 """
 
 import copy
-import importlib
-import json
+import inspect
 import os
 import shutil
 import subprocess
@@ -103,7 +102,7 @@ def same(a, b, rtol=0.0, atol=0.0):
 @needs_library
 @pytest.mark.parametrize("k", KERNELS, ids=name_of)
 def test_ahead_is_numba_is_python(k):
-    """On the same arguments: the same bits from the library and numba; Python may round otherwise."""
+    """The same bits from the library and from numba; Python may round otherwise."""
     calls = recorded()[name_of(k)]
     assert calls, "no small fit calls this kernel: add a case to test_behaviour.py"
     shelf, _ = library()
@@ -113,3 +112,99 @@ def test_ahead_is_numba_is_python(k):
         ours = outcome(ahead, args)
         same(ours, outcome(k.compiled(), args))
         same(ours, outcome(k.py_func, args), rtol=1e-7, atol=1e-9)
+
+
+# -- what is done without the library, and with one that is damaged --------------------------------
+FIT = """
+import sys, warnings
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    from sklearn.datasets import load_iris
+    from mcsvm_lit import CrammerSingerSVC
+    from mcsvm_lit.core.compiled import status
+    X, y = load_iris(return_X_y=True)
+    score = CrammerSingerSVC().fit(X, y).score(X, y)
+    print(score > 0.9, "numba" in sys.modules, bool(status().path))
+    print(*(w.message for w in said if "compiled" in str(w.message)), sep="\\n")
+"""
+
+
+def fit_in(folder, home, **settings):
+    """What a fresh process prints that imports the package from `folder`."""
+    env = os.environ | {"PYTHONPATH": str(folder), "HOME": str(home)} | settings
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", FIT], env=env, cwd=home, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().split("\n", 1)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A copy of the package, with its library."""
+    folder = tmp_path_factory.mktemp("installed")
+    package = Path(mcsvm_lit.__file__).parent
+    shutil.copytree(package, folder / "mcsvm_lit", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@needs_library
+def test_a_fit_needs_no_numba(installed, tmp_path):
+    assert fit_in(installed, tmp_path) == ["True False True"]
+
+
+@needs_library
+@pytest.mark.parametrize("level", library()[0].about["levels"] if library()[0] else [])
+def test_every_level_of_processor_fits(installed, tmp_path, level):
+    shelf, _ = library()
+    if shelf.about["levels"][level] <= shelf.module.processor():
+        assert fit_in(installed, tmp_path, MCSVM_LIT_CPU=level) == ["True False True"]
+
+
+@needs_library
+def test_a_damaged_library_is_one_sentence(installed, tmp_path):
+    """Then numba compiles, into a cache of its own."""
+    (file,) = (installed / "mcsvm_lit/core").glob("_loops.*")
+    whole = file.read_bytes()
+    file.write_bytes(b"no library")
+    try:
+        answer, said = fit_in(installed, tmp_path)
+    finally:
+        file.write_bytes(whole)
+    assert answer == "True True False"
+    assert said.count("\n") == 0 and "cannot be used" in said and "numba compiles" in said
+
+
+@needs_library
+def test_an_edited_kernel_is_not_served(installed, tmp_path):
+    """A new comment changes nothing; a new line in a kernel sends this kernel to numba."""
+    k = next(k for k in KERNELS if "\n    return" in inspect.getsource(k.py_func))
+    module = installed / (k.__module__.replace(".", "/") + ".py")
+    text = module.read_text(encoding="utf-8")
+    source = inspect.getsource(k.py_func)
+    changed = source.replace("\n    return", "\n    pass\n    return", 1)
+    assert served_in(installed, tmp_path, k)
+    module.write_text(text + "\n# a comment\n", encoding="utf-8")
+    assert served_in(installed, tmp_path, k)
+    module.write_text(text.replace(source, changed), encoding="utf-8")
+    assert not served_in(installed, tmp_path, k)
+    module.write_text(text, encoding="utf-8")
+
+
+def served_in(folder, home, k):
+    """Whether the library in `folder` serves a kernel."""
+    code = (
+        "import sys, importlib; from mcsvm_lit.core.compiled import library; "
+        "m = importlib.import_module(sys.argv[1]); "
+        "print(library()[0].refuses(getattr(m, sys.argv[2])) == '')"
+    )
+    env = os.environ | {"PYTHONPATH": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, k.__module__, k.__qualname__],
+        env=env,
+        cwd=home,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip() == "True"

@@ -54,10 +54,11 @@ __all__ = [
     "write_sources",
     "kernels_of",
     "main",
+    "fingerprint",
     "sources",
 ]
 
-# %% ../../nbs/core/03b_ahead.ipynb #ede8b61e
+# %% ../../nbs/core/03b_ahead.ipynb #1ea0eb2d
 import functools
 import hashlib
 import importlib
@@ -70,6 +71,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from mcsvm_lit.core.compiled import (
@@ -83,7 +85,7 @@ from mcsvm_lit.core.compiled import (
     package_kernels,
 )
 
-# %% ../../nbs/core/03b_ahead.ipynb #0fe1dda3
+# %% ../../nbs/core/03b_ahead.ipynb #fa9f3825
 LEVELS = {
     "x86_64": {"x86-64-v3": 3, "x86-64-v2": 2},
     "amd64": {"x86-64-v3": 3, "x86-64-v2": 2},
@@ -100,7 +102,7 @@ def levels():  # -> {name for LLVM: level}
     return LEVELS[machine]
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #d69de57e
+# %% ../../nbs/core/03b_ahead.ipynb #7f1c5a5c
 SCALARS = {  # numba's name: letter, bytes
     "float64": ("d", 8),
     "int64": ("q", 8),
@@ -151,7 +153,7 @@ def argument_slots(t):  # numba type -> letters, `p` for an address
     return letter(t)
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #f10b7a0f
+# %% ../../nbs/core/03b_ahead.ipynb #ebfa59e6
 def extent(t):  # numba type -> bytes, alignment
     "The size of a result in memory."
     from numba.core import types
@@ -194,7 +196,7 @@ def result_text(t, start, kinds):  # `kinds` collects the classes of records
     return f"{head}{len(fields)}:{''.join(fields)})"
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #f1cb68a4
+# %% ../../nbs/core/03b_ahead.ipynb #dfe1300a
 @functools.cache
 def _translated():
     "The class of numba's libraries that translate, and neither optimise nor link."
@@ -242,7 +244,7 @@ def dispatcher_of(k):
     return k.dispatcher
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #ee1a7776
+# %% ../../nbs/core/03b_ahead.ipynb #c91bf674
 @dataclass
 class Loop:
     "A kernel for one list of argument types."
@@ -289,7 +291,7 @@ def work_of(k):
     return len(k.py_func.__code__.co_code) if k.signatures else 0
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #28c96f28
+# %% ../../nbs/core/03b_ahead.ipynb #253ad452
 def one_program(loops):  # -> text in LLVM's intermediate language
     "All pieces that the loops need, linked."
     import llvmlite.binding as llvm
@@ -322,7 +324,7 @@ def declare_reads(text):
     return re.sub(r"^declare i32 @numba_xx(dot|gemv|gemm)\([^)]*\)", declaration, text, flags=re.M)
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #3bbe166f
+# %% ../../nbs/core/03b_ahead.ipynb #af8d1be2
 PREFIX = "mcsvm_lit_"  # of the run-time functions in the C text
 RUNTIME = {
     "NRT_Allocate", "NRT_Free", "NRT_MemInfo_alloc", "NRT_MemInfo_alloc_aligned",
@@ -388,7 +390,7 @@ def missing(program):  # -> set of names
     return {name for name in undefined - known if not name.startswith("llvm.")}
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #e331095c
+# %% ../../nbs/core/03b_ahead.ipynb #0cec8adb
 def machine_code(text, cpu, symbols):  # -> bytes of an object file, the optimised program
     "Compile a program for one level of processor."
     import llvmlite.binding as llvm
@@ -414,7 +416,7 @@ def machine_code(text, cpu, symbols):  # -> bytes of an object file, the optimis
     return machine.emit_object(program), program
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #c3d20e94
+# %% ../../nbs/core/03b_ahead.ipynb #62a53ca1
 def only_read(program, symbol, slots):  # -> for each array, in order
     "Whether the kernel only reads from its arrays, as LLVM sees it."
     arguments = list(program.get_function(symbol).arguments)[2:]  # after result and reason
@@ -422,7 +424,7 @@ def only_read(program, symbol, slots):  # -> for each array, in order
     return [bool({b"readonly", b"readnone"} & set(arguments[i + 4].attributes)) for i in starts]
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #5d2702e6
+# %% ../../nbs/core/03b_ahead.ipynb #4c8179fc
 C_HEAD = r"""
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000 /* the stable interface of Python 3.11 */
@@ -443,7 +445,7 @@ typedef int32_t Code(void *result, void **reason, const Slot *slots);
 typedef struct { const char *arguments, *result; Code *code[LEVELS]; } Loop;
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #4adbb3e0
+# %% ../../nbs/core/03b_ahead.ipynb #8f89f41b
 C_MEMORY = r"""
 typedef void Release(void *data, size_t size, void *how);
 typedef struct {
@@ -510,7 +512,7 @@ static void let_go(Owner *o)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #c5a203f5
+# %% ../../nbs/core/03b_ahead.ipynb #cd0c0a81
 C_PYTHON = r"""
 void *RUNTIME(PyExc_RuntimeError);
 void RUNTIME(PyErr_SetString)(void *kind, const char *text) { (void)kind; (void)text; }
@@ -541,7 +543,7 @@ int RUNTIME(numba_attempt_nocopy_reshape)(
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #adb9b087
+# %% ../../nbs/core/03b_ahead.ipynb #05c3ff49
 C_ALGEBRA = r"""
 typedef double Dot(int *, double *, int *, double *, int *);
 typedef void Gemv(char *, int *, int *, double *, double *, int *, double *, int *, double *,
@@ -594,7 +596,7 @@ int RUNTIME(numba_xgesv)(char kind, int64_t n, int64_t nrhs, void *a, int64_t ld
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #8be16e3e
+# %% ../../nbs/core/03b_ahead.ipynb #0c80a607
 C_ARGUMENTS = r"""
 static int number_of(char type)
 {
@@ -685,7 +687,7 @@ static int take(const char **text, PyObject *o, Slot **s, PyObject *kinds)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #3356c954
+# %% ../../nbs/core/03b_ahead.ipynb #21445246
 C_RESULTS = r"""
 typedef struct {
     const Loop *first; int count; PyObject *otherwise, *failed, *kinds;
@@ -767,7 +769,7 @@ static PyObject *give(const char **text, char *result, Bound *bound)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #135c19da
+# %% ../../nbs/core/03b_ahead.ipynb #9a1374d9
 C_CALL = r"""
 static int chosen = 0; /* which level of processor */
 
@@ -818,7 +820,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t n)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #879e079b
+# %% ../../nbs/core/03b_ahead.ipynb #840c2440
 C_MODULE = r"""
 #if defined(__x86_64__) || defined(_M_X64)
 #ifdef _MSC_VER
@@ -939,7 +941,7 @@ PyMODINIT_FUNC PyInit__loops(void)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #8e112b99
+# %% ../../nbs/core/03b_ahead.ipynb #aace6e89
 C_TYPES = {
     "p": "void *", "q": "int64_t", "Q": "uint64_t", "d": "double", "i": "int32_t", "B": "uint8_t",
     "?": "uint8_t",
@@ -988,7 +990,7 @@ def c_text(entries, about, room):  # about: bytes; room: bytes of the largest re
     return "\n".join([*sizes, C_HEAD, *calls, *table, told, *fixed, C_MODULE])
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #56d2a2f7
+# %% ../../nbs/core/03b_ahead.ipynb #5eea81ec
 def errors_in(text):  # program -> {digest of numba's bytes: [module, class, message]}
     "The errors that kernels may stop with."
     import llvmlite.binding as llvm
@@ -1033,7 +1035,7 @@ def kernel_facts(loops):  # -> {name: facts}
     return facts
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #e2b24f94
+# %% ../../nbs/core/03b_ahead.ipynb #31daf640
 LEVEL_SHARE = 0.28  # time of one level / time of translating everything, measured
 
 
@@ -1123,7 +1125,7 @@ def write_sources(kernels, folder, tell=lambda name, work: None):
     (folder / "loops.c").write_text(c_text(entries, told, room), encoding="utf-8")
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #59df0b4b
+# %% ../../nbs/core/03b_ahead.ipynb #f624be52
 def kernels_of(modules):  # names, or none for the whole package
     "The kernels that these modules define."
     everything = package_kernels()
@@ -1150,9 +1152,24 @@ def main(folder, *modules):
         write_sources(kernels, Path(folder), tell)
 
 
+def fingerprint():
+    "Changes whenever a module of the package, numba, LLVM or the list of levels does."
+    package = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha1(repr([version("numba"), version("llvmlite"), levels()]).encode())
+    for file in sorted(package.rglob("*.py")):
+        digest.update(file.relative_to(package).as_posix().encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
 def sources(folder, *modules):  # -> paths of the C text and of the object files
-    "Write the sources of the library in a process of its own."
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    "Write the sources of the library in a process of its own, unless they are there already."
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [str(folder / name) for name in ["loops.c", *object_files()]]
+    mark, now = folder / "fingerprint", f"{modules} {fingerprint()}"
+    if mark.exists() and mark.read_text() == now:
+        return written
+    mark.unlink(missing_ok=True)
     settings = {
         "NUMBA_CPU_NAME": "generic",
         "NUMBA_CPU_FEATURES": "",
@@ -1162,10 +1179,11 @@ def sources(folder, *modules):  # -> paths of the C text and of the object files
     command = [sys.executable, "-W", "ignore", "-m", "mcsvm_lit.core.ahead", str(folder), *modules]
     if subprocess.run(command, env=os.environ | settings).returncode:
         raise RuntimeError("The kernels could not be compiled ahead of time; see above.")
-    return [str(Path(folder) / name) for name in ["loops.c", *object_files()]]
+    mark.write_text(now)
+    return written
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #ba1526be
+# %% ../../nbs/core/03b_ahead.ipynb #83c9c4d2
 #| eval: false
 if __name__ == "__main__" and __spec__ is not None:
     main(*sys.argv[1:])
