@@ -47,6 +47,8 @@ class BuildLibrary(build_ext):
         text, *objects = sources(self.build_temp)
         ext.sources, ext.extra_objects = [text], objects
         ext.include_dirs.append(np.get_include())
+        if sys.platform == "linux":
+            ext.extra_link_args.append("-Wl,-s")  # no names for a debugger
         super().build_extension(ext)
 
 

@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-CHAPTERS = ("cs", "klr", "tpm", "tkp", "wzl")  # each registers its benchmarks when imported
+CHAPTERS = ("start", "cs", "klr", "tpm", "tkp", "wzl")  # each registers its benchmarks when imported
 
 
 def arguments(parser, known):

@@ -26,6 +26,8 @@ from mcsvm_lit.core.compiled import library, name_of, package_kernels
 KEPT = 3  # calls kept of each kernel
 PATIENCE = 20  # calls after which a kernel need not be plain Python any more
 ROWS = 9  # of each class in the small fits
+# These return memory that nobody has written to yet; only its shape can be compared.
+UNWRITTEN = {"mcsvm_lit.twin_margin.path_in_nu._new_track"}
 
 KERNELS = [k for k in package_kernels() if k.signatures]
 needs_library = pytest.mark.skipif(
@@ -39,6 +41,7 @@ class Recorder:
 
     kernel: compiled.Compiled
     fast: object
+    inner: list = field(default_factory=list)  # recorders of all kernels that this one calls
     calls: list = field(default_factory=list)
     count: int = 0
 
@@ -46,7 +49,7 @@ class Recorder:
         self.count += 1
         if len(self.calls) < KEPT:
             self.calls.append(copy.deepcopy(args))
-        if self.count > PATIENCE:
+        if self.count > PATIENCE and all(r.calls for r in self.inner):
             return self.fast(*args)
         return self.kernel.py_func(*args)
 
@@ -63,17 +66,27 @@ def small(data):
 def recorded():
     """The arguments of the first calls of each kernel, by its name."""
     recorders = {k: Recorder(k, k.ready()) for k in KERNELS}
+    for k, recorder in recorders.items():
+        called = compiled.with_callees([k])
+        recorder.inner = [recorders[g] for g in called if g in recorders]
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
         for k, recorder in recorders.items():
             patch.setattr(k, "_ready", recorder)
-        for case in CASES:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    measure(case, small(case.data()))
-                except Exception as e:  # an answer in doubt, on so few rows: the calls are kept
-                    print(f"{case.name}: {e!r}")
+        for size in (small, lambda data: data):
+            for case in CASES:
+                if not all(r.calls for r in recorders.values()):
+                    try_case(case, size(case.data()))
     return {name_of(k): recorder.calls for k, recorder in recorders.items()}
+
+
+def try_case(case, data):
+    """Run a case for its calls; with few rows its answers may be in doubt, which is no matter."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            measure(case, data)
+        except Exception as e:
+            print(f"{case.name}: {e!r}")
 
 
 def outcome(run, args):
@@ -92,11 +105,20 @@ def same(a, b, rtol=0.0, atol=0.0):
             same(x, y, rtol, atol)
     elif a is None or isinstance(a, bool | np.bool_):
         assert a == b
+    elif getattr(a, "dtype", None) is not None and a.dtype.names:
+        assert a.dtype == b.dtype
+        for name in a.dtype.names:
+            same(a[name], b[name], rtol, atol)
     elif rtol:
         np.testing.assert_allclose(a, b, rtol=rtol, atol=atol)
     else:
         np.testing.assert_array_equal(a, b)
         assert np.asarray(a).dtype == np.asarray(b).dtype
+
+
+def shapes(x):
+    """The shapes of all arrays in nested tuples."""
+    return tuple(map(shapes, x)) if isinstance(x, tuple) else np.shape(x)
 
 
 @needs_library
@@ -109,9 +131,11 @@ def test_ahead_is_numba_is_python(k):
     assert not shelf.refuses(k), "the library is stale: build it again"
     ahead = shelf.function(k)
     for args in calls:
-        ours = outcome(ahead, args)
-        same(ours, outcome(k.compiled(), args))
-        same(ours, outcome(k.py_func, args), rtol=1e-7, atol=1e-9)
+        ours, by_numba, by_python = (outcome(f, args) for f in (ahead, k.compiled(), k.py_func))
+        if name_of(k) in UNWRITTEN:
+            ours, by_numba, by_python = map(shapes, (ours, by_numba, by_python))
+        same(ours, by_numba)
+        same(ours, by_python, rtol=1e-7, atol=1e-9)
 
 
 # -- what is done without the library, and with one that is damaged --------------------------------

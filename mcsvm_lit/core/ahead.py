@@ -58,7 +58,7 @@ __all__ = [
     "sources",
 ]
 
-# %% ../../nbs/core/03b_ahead.ipynb #1ea0eb2d
+# %% ../../nbs/core/03b_ahead.ipynb #3fc86e72
 import functools
 import hashlib
 import importlib
@@ -85,7 +85,7 @@ from mcsvm_lit.core.compiled import (
     package_kernels,
 )
 
-# %% ../../nbs/core/03b_ahead.ipynb #fa9f3825
+# %% ../../nbs/core/03b_ahead.ipynb #e0fcc8c7
 LEVELS = {
     "x86_64": {"x86-64-v3": 3, "x86-64-v2": 2},
     "amd64": {"x86-64-v3": 3, "x86-64-v2": 2},
@@ -102,7 +102,7 @@ def levels():  # -> {name for LLVM: level}
     return LEVELS[machine]
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #7f1c5a5c
+# %% ../../nbs/core/03b_ahead.ipynb #1d8cde2a
 SCALARS = {  # numba's name: letter, bytes
     "float64": ("d", 8),
     "int64": ("q", 8),
@@ -153,7 +153,7 @@ def argument_slots(t):  # numba type -> letters, `p` for an address
     return letter(t)
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #ebfa59e6
+# %% ../../nbs/core/03b_ahead.ipynb #6c576b05
 def extent(t):  # numba type -> bytes, alignment
     "The size of a result in memory."
     from numba.core import types
@@ -196,7 +196,7 @@ def result_text(t, start, kinds):  # `kinds` collects the classes of records
     return f"{head}{len(fields)}:{''.join(fields)})"
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #dfe1300a
+# %% ../../nbs/core/03b_ahead.ipynb #7e1c769a
 @functools.cache
 def _translated():
     "The class of numba's libraries that translate, and neither optimise nor link."
@@ -244,7 +244,7 @@ def dispatcher_of(k):
     return k.dispatcher
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #c91bf674
+# %% ../../nbs/core/03b_ahead.ipynb #b4c774dd
 @dataclass
 class Loop:
     "A kernel for one list of argument types."
@@ -291,7 +291,7 @@ def work_of(k):
     return len(k.py_func.__code__.co_code) if k.signatures else 0
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #253ad452
+# %% ../../nbs/core/03b_ahead.ipynb #7408709b
 def one_program(loops):  # -> text in LLVM's intermediate language
     "All pieces that the loops need, linked."
     import llvmlite.binding as llvm
@@ -324,7 +324,7 @@ def declare_reads(text):
     return re.sub(r"^declare i32 @numba_xx(dot|gemv|gemm)\([^)]*\)", declaration, text, flags=re.M)
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #af8d1be2
+# %% ../../nbs/core/03b_ahead.ipynb #6de3724b
 PREFIX = "mcsvm_lit_"  # of the run-time functions in the C text
 RUNTIME = {
     "NRT_Allocate", "NRT_Free", "NRT_MemInfo_alloc", "NRT_MemInfo_alloc_aligned",
@@ -390,7 +390,7 @@ def missing(program):  # -> set of names
     return {name for name in undefined - known if not name.startswith("llvm.")}
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #0cec8adb
+# %% ../../nbs/core/03b_ahead.ipynb #2d56bdc2
 def machine_code(text, cpu, symbols):  # -> bytes of an object file, the optimised program
     "Compile a program for one level of processor."
     import llvmlite.binding as llvm
@@ -416,7 +416,7 @@ def machine_code(text, cpu, symbols):  # -> bytes of an object file, the optimis
     return machine.emit_object(program), program
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #62a53ca1
+# %% ../../nbs/core/03b_ahead.ipynb #0b05560a
 def only_read(program, symbol, slots):  # -> for each array, in order
     "Whether the kernel only reads from its arrays, as LLVM sees it."
     arguments = list(program.get_function(symbol).arguments)[2:]  # after result and reason
@@ -424,7 +424,7 @@ def only_read(program, symbol, slots):  # -> for each array, in order
     return [bool({b"readonly", b"readnone"} & set(arguments[i + 4].attributes)) for i in starts]
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #4c8179fc
+# %% ../../nbs/core/03b_ahead.ipynb #26bf74be
 C_HEAD = r"""
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000 /* the stable interface of Python 3.11 */
@@ -445,7 +445,7 @@ typedef int32_t Code(void *result, void **reason, const Slot *slots);
 typedef struct { const char *arguments, *result; Code *code[LEVELS]; } Loop;
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #8f89f41b
+# %% ../../nbs/core/03b_ahead.ipynb #cf23620c
 C_MEMORY = r"""
 typedef void Release(void *data, size_t size, void *how);
 typedef struct {
@@ -512,7 +512,7 @@ static void let_go(Owner *o)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #cd0c0a81
+# %% ../../nbs/core/03b_ahead.ipynb #83f04d55
 C_PYTHON = r"""
 void *RUNTIME(PyExc_RuntimeError);
 void RUNTIME(PyErr_SetString)(void *kind, const char *text) { (void)kind; (void)text; }
@@ -543,7 +543,7 @@ int RUNTIME(numba_attempt_nocopy_reshape)(
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #05c3ff49
+# %% ../../nbs/core/03b_ahead.ipynb #064a8422
 C_ALGEBRA = r"""
 typedef double Dot(int *, double *, int *, double *, int *);
 typedef void Gemv(char *, int *, int *, double *, double *, int *, double *, int *, double *,
@@ -596,7 +596,7 @@ int RUNTIME(numba_xgesv)(char kind, int64_t n, int64_t nrhs, void *a, int64_t ld
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #0c80a607
+# %% ../../nbs/core/03b_ahead.ipynb #d7a4db35
 C_ARGUMENTS = r"""
 static int number_of(char type)
 {
@@ -687,7 +687,7 @@ static int take(const char **text, PyObject *o, Slot **s, PyObject *kinds)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #21445246
+# %% ../../nbs/core/03b_ahead.ipynb #59dd4cc2
 C_RESULTS = r"""
 typedef struct {
     const Loop *first; int count; PyObject *otherwise, *failed, *kinds;
@@ -769,7 +769,7 @@ static PyObject *give(const char **text, char *result, Bound *bound)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #9a1374d9
+# %% ../../nbs/core/03b_ahead.ipynb #43601f70
 C_CALL = r"""
 static int chosen = 0; /* which level of processor */
 
@@ -820,7 +820,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t n)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #840c2440
+# %% ../../nbs/core/03b_ahead.ipynb #bc2152af
 C_MODULE = r"""
 #if defined(__x86_64__) || defined(_M_X64)
 #ifdef _MSC_VER
@@ -941,7 +941,7 @@ PyMODINIT_FUNC PyInit__loops(void)
 }
 """
 
-# %% ../../nbs/core/03b_ahead.ipynb #aace6e89
+# %% ../../nbs/core/03b_ahead.ipynb #b7fb3a2b
 C_TYPES = {
     "p": "void *", "q": "int64_t", "Q": "uint64_t", "d": "double", "i": "int32_t", "B": "uint8_t",
     "?": "uint8_t",
@@ -990,7 +990,7 @@ def c_text(entries, about, room):  # about: bytes; room: bytes of the largest re
     return "\n".join([*sizes, C_HEAD, *calls, *table, told, *fixed, C_MODULE])
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #5eea81ec
+# %% ../../nbs/core/03b_ahead.ipynb #3ce7e23e
 def errors_in(text):  # program -> {digest of numba's bytes: [module, class, message]}
     "The errors that kernels may stop with."
     import llvmlite.binding as llvm
@@ -1035,7 +1035,7 @@ def kernel_facts(loops):  # -> {name: facts}
     return facts
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #31daf640
+# %% ../../nbs/core/03b_ahead.ipynb #b44e9218
 LEVEL_SHARE = 0.28  # time of one level / time of translating everything, measured
 
 
@@ -1125,7 +1125,7 @@ def write_sources(kernels, folder, tell=lambda name, work: None):
     (folder / "loops.c").write_text(c_text(entries, told, room), encoding="utf-8")
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #f624be52
+# %% ../../nbs/core/03b_ahead.ipynb #2cf80f83
 def kernels_of(modules):  # names, or none for the whole package
     "The kernels that these modules define."
     everything = package_kernels()
@@ -1154,7 +1154,9 @@ def main(folder, *modules):
 
 def fingerprint():
     "Changes whenever a module of the package, numba, LLVM or the list of levels does."
-    package = Path(__file__).resolve().parents[1]
+    import mcsvm_lit
+
+    package = Path(mcsvm_lit.__file__).parent
     digest = hashlib.sha1(repr([version("numba"), version("llvmlite"), levels()]).encode())
     for file in sorted(package.rglob("*.py")):
         digest.update(file.relative_to(package).as_posix().encode() + file.read_bytes())
@@ -1183,7 +1185,7 @@ def sources(folder, *modules):  # -> paths of the C text and of the object files
     return written
 
 
-# %% ../../nbs/core/03b_ahead.ipynb #83c9c4d2
+# %% ../../nbs/core/03b_ahead.ipynb #d9916a1f
 #| eval: false
 if __name__ == "__main__" and __spec__ is not None:
     main(*sys.argv[1:])

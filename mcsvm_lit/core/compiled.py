@@ -161,7 +161,7 @@ def kernel(*signatures):
     return lambda f: Compiled(f, signatures)
 
 
-# %% ../../nbs/core/03_compiled.ipynb #e3e79a0e
+# %% ../../nbs/core/03_compiled.ipynb #e1e78ad6
 def _choice(k):
     "What runs a kernel from now on."
     if os.environ.get("MCSVM_LIT_KERNELS") == "python":
@@ -264,7 +264,7 @@ def _announce(numba):
     event.register("numba:compile", First())
 
 
-# %% ../../nbs/core/03_compiled.ipynb #b01264b2
+# %% ../../nbs/core/03_compiled.ipynb #5be8df00
 @functools.cache
 def file_digest(module):  # name -> digest
     "Changes whenever the file of a module does."
@@ -359,7 +359,7 @@ BLAS = [
 ]
 
 
-# %% ../../nbs/core/03_compiled.ipynb #6b156b84
+# %% ../../nbs/core/03_compiled.ipynb #961a135d
 @functools.cache
 def library():  # -> Library or None, why there is none
     "The library of this installation."
