@@ -228,3 +228,13 @@ def test_wheel_works_alone(unpacked):
     """Every module comes from the wheel, and so do the small data sets: nothing else is there."""
     printed = python(ALONE, unpacked, *PACKAGES, *MODULES, MCSVM_LIT_DATA=None).split()
     assert {"iris", "wine", "glass", "new_thyroid", "vowel_deterding"} <= set(printed)
+
+
+def test_wheel_fits_from_its_library(unpacked, tmp_path):
+    """Every classifier fits with an empty home and without numba, if the library could be built."""
+    if not list((unpacked / "mcsvm_lit/core").glob("_loops.*")):
+        pytest.skip("the wheel was built without a C compiler, and has no library")
+    command = [sys.executable, "-P", ROOT / "tools/try_wheel.py"]
+    env = os.environ | {"PYTHONPATH": str(unpacked), "HOME": str(tmp_path)}
+    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
