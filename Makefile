@@ -1,12 +1,12 @@
 # Every target sets up what it needs in .venv, once, and says what it does. Nothing else is touched.
-#   make reproduce | test | format | lab | docs | bench | browser-test | export | clean
+#   make reproduce | test | format | lab | docs | bench | browser-test | export | library | wheel | clean
 
 SHELL := /bin/bash
 PY    := .venv/bin/python
 # The first interpreter that runs and is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help reproduce test format lab docs bench browser-test export clean
+.PHONY: help reproduce test format lab docs bench browser-test export library wheel clean
 help:
 	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them, REPLICATIONS=20 no more than that), ours beside theirs'
 	@echo 'make test          check code, pages and site, run every notebook, test the installed package'
@@ -16,6 +16,8 @@ help:
 	@echo 'make bench         time us against peers (TORCH=1 also against torchkm, which brings PyTorch)'
 	@echo 'make browser-test  open every page and run every notebook in a real browser'
 	@echo 'make export        notebooks -> package and README; outputs are computed and stored again'
+	@echo 'make library       compile the inner loops ahead of time, after their notebooks have changed'
+	@echo 'make wheel         a wheel that carries the compiled loops, in dist'
 	@echo 'make clean         remove .venv and everything built'
 
 # -- set-up ----------------------------------------------------------------------------------------
@@ -34,8 +36,8 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-is
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools wheel numpy
 	@$(call install,dev$(,)docs) || { echo 'If ecos failed to build: it has no wheel for Python 3.13 and needs a C compiler there; Python 3.11 and 3.12 need none.'; exit 1; }
 	@$(PY) -m pip check
-	@echo 'Compiling inner loops (once)'
-	@$(PY) -c 'import matplotlib.font_manager' && $(PY) -m mcsvm_lit.core.compiled
+	@$(PY) -c 'import matplotlib.font_manager'
+	@$(compile)
 	@touch $@
 
 .venv/.ready-browser: .venv/.ready
@@ -54,6 +56,9 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-is
 	@touch $@
 
 , := ,
+
+# The library of compiled loops; numba compiles what it does not hold, or everything where there is no C compiler.
+compile = $(PY) setup.py -q build_ext --inplace --force && $(PY) -m mcsvm_lit.core.compiled
 
 # -- what people call ------------------------------------------------------------------------------
 reproduce: .venv/.ready
@@ -85,7 +90,15 @@ export: .venv/.ready
 	@$(PY) tools/notebooks.py --store $(NB)
 	@$(PY) tools/readme.py
 
+library: .venv/.ready
+	@$(compile)
+
+wheel: .venv/.ready
+	@$(compile)
+	@MCSVM_LIT_LIBRARY=1 $(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
+
 clean:
 	@echo 'Removing .venv and everything built'
-	@rm -rf .venv build dist docs/_build figures/_runs figures/report.html .pytest_cache .ruff_cache .hypothesis *.egg-info
+	@rm -rf .venv build dist docs/_build figures/_runs figures/report.html .pytest_cache .ruff_cache .hypothesis *.egg-info mcsvm_lit/core/_loops.*
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

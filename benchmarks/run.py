@@ -12,7 +12,8 @@ import sys
 from importlib import import_module
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-CHAPTERS = ("cs", "klr", "tpm", "tkp", "wzl")  # each registers its benchmarks when imported
+# Each registers its benchmarks when it is imported.
+CHAPTERS = ("start", "cs", "klr", "tpm", "tkp", "wzl")
 
 
 def arguments(parser, known):
