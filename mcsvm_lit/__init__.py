@@ -13,7 +13,13 @@ __version__ = "0.1.0"
 # chapter those of its own modules.
 _HOMES = {
     "core.boxqp": ["box_program", "solve_boxqp"],
-    "core.certificates": ["Certificate", "KKT", "relative_gap"],
+    "core.certificates": [
+        "Certificate",
+        "KKT",
+        "gap_rounding",
+        "relative_gap",
+        "score_rounding",
+    ],
     "core.estimators": ["KernelClassifier", "Training", "folds_of", "gather"],
     "core.kernels": ["Kernel", "KernelRows", "pivoted_cholesky"],
     "core.paths": ["ExactPath", "PathKKT"],
