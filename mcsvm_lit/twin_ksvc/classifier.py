@@ -4,13 +4,17 @@
 
 # %% auto #0
 __all__ = [
+    "RIDGE",
     "pair_qp",
+    "Frame",
+    "frame_of",
     "solve_plane",
     "PairVotes",
     "both_orders",
     "per_pair",
     "TwinKSVC",
     "fold_of_pair",
+    "planes_in_order",
     "Chosen",
     "cross_validate",
     "TwinKSVCCV",
@@ -18,6 +22,7 @@ __all__ = [
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #96f949a6
 import numbers
+import warnings
 from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
@@ -44,6 +49,7 @@ from mcsvm_lit.twin_ksvc.surface import (
     surface_of,
 )
 
+from ..core.kernels import check_psd
 from ..core.solving import Goal, solve
 from .path_in_lambda import FollowPath, path_of
 from .problem import SolveInBox, TwinPlane, homogeneous, twin_qp
@@ -64,6 +70,38 @@ def pair_qp(X, y, pair, weights=None, eps=0.2, delta=1e-4):  # features, class i
     return replace(qp, R=R, W=W, hi=np.r_[weights[B], weights[C]])
 
 
+# %% ../../nbs/twin_ksvc/44_classifier.ipynb #54b69752
+RIDGE = 1e-4  # what delta="scale" means for rows about one from their mean; the paper's number
+
+
+class Frame(NamedTuple):
+    "Origin and unit of the rows that the programs see, (44.4)."
+
+    centre: np.ndarray  # (d,)
+    size: float
+    ridge: float  # δ there
+    spread: float  # mean squared distance of the rows from their mean
+
+    def __call__(self, rows):
+        return (rows - self.centre) / self.size
+
+    def turned_back(self, planes):  # (…, d+1) -> the same planes in the rows' own coordinates
+        w = planes[..., :-1] / self.size
+        return np.concatenate([w, planes[..., -1:] - (w @ self.centre)[..., None]], axis=-1)
+
+
+def frame_of(rows, weights, delta):  # rows (n, d), weights (n,), number or "scale" -> Frame
+    "Origin, unit and ridge for these rows."
+    share = weights / weights.sum()
+    centre = share @ rows
+    spread = float(share @ ((rows - centre) ** 2).sum(axis=1))
+    if delta != "scale":
+        return Frame(centre, 1.0, delta, spread)
+    # rows that differ by rounding only are all the same
+    differ = spread > (1e-14 * np.abs(rows).max(initial=0.0)) ** 2
+    return Frame(centre, spread**0.5 if differ else 1.0, RIDGE, spread)
+
+
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #517eeec6
 def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> plane (d+1,), Certificate
     "A plane at one λ with its proof."
@@ -79,19 +117,34 @@ class PairVotes(KernelClassifier):
     _parameter_constraints = {
         **KernelClassifier._parameter_constraints,
         "eps": [Interval(numbers.Real, 0.0, 1.0, closed="left")],
-        "delta": [Interval(numbers.Real, 0.0, None, closed="neither")],
+        "delta": [StrOptions({"scale"}), Interval(numbers.Real, 0.0, None, closed="neither")],
         "vote": [StrOptions(set(VOTES))],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
     }
 
     def _features(self, training):
         "Columns of X, or the empirical kernel map, which is kept."
-        if self.kernel == "linear":
+        vars(self).pop("coef_", None)
+        if training.kernel.name == "linear":
             self._map = None
             return training.X.toarray() if sparse.issparse(training.X) else training.X
+        if training.precomputed:
+            check_psd(training.X)
         self._map = empirical_map(training.kernel, training.X)
         self._examples = training.first  # the columns of a precomputed kernel
         return training.kernel(training.X) @ self._map.basis
+
+    def _framed(self, Φ, training):  # -> rows, Frame
+        "What the programs see of the features."
+        frame = frame_of(Φ, training.weights, self.delta)
+        if self.delta != "scale" and frame.spread < self.delta:
+            warnings.warn(
+                f"delta = {self.delta} is larger than the mean squared distance of the rows from "
+                f"their mean, {frame.spread:.3g}: the ridge decides more than the data do. "
+                'Scale the features, or use delta="scale".',
+                stacklevel=4,
+            )
+        return frame(Φ), frame
 
     def _values(self, X):  # -> f (P, 2, n)
         "Both functions of every pair."
@@ -99,7 +152,7 @@ class PairVotes(KernelClassifier):
         W = U[:, :-1].T
         if self._map is None:
             f = np.asarray(X @ W)
-        elif self.kernel == "precomputed":
+        elif self.kernel_.name == "precomputed":
             f = X[:, self._examples] @ (self._map.basis @ W)
         else:
             f = kernel_scores(self.kernel_, X, self._map.X, self._map.basis @ W)
@@ -109,19 +162,22 @@ class PairVotes(KernelClassifier):
         f, n_classes = self._values(X), len(self.classes_)
         d = np.abs(f) / plane_lengths(self.planes_)[..., None]
         b = np.stack([f[:, 0], -f[:, 1]], 1) > self._level
-        V, T = tally(b, d, self.pairs_, n_classes, self.vote)
+        V, T = tally(b, d, self.pairs_, n_classes, self._vote)
         absent = np.setdiff1d(np.arange(n_classes), self.pairs_)
         V[:, absent] = -n_classes
         return V + squash(T)
 
-    def _keep(self, pairs, found):  # found: for each pair two planes with their certificates
+    def _keep(self, pairs, found, frame):  # found: for each pair two planes with certificates
         "Set what prediction needs, and the proof of the worst plane."
         planes = np.array([[plane for plane, _ in two] for two in found])
         certificates = [certificate for two in found for _, certificate in two]
-        worst = max(certificates, key=lambda certificate: certificate.relative_gap)
+        worst = max(certificates, key=lambda c: (not c.converged, c.relative_gap))
         self.pairs_ = np.array(pairs)
-        self.planes_ = planes * np.array([[1], [-1]])  # the second program finds -f2
+        # the second program finds -f2
+        self.planes_ = frame.turned_back(planes * np.array([[1], [-1]]))
+        self.frame_ = frame
         self._level = bit_level(self.eps)
+        self._vote = self.vote  # what is set after the fit changes no prediction
         self.n_iter_ = max(1, sum(certificate.n_iter for certificate in certificates))
         worst = replace(worst, n_iter=self.n_iter_)
         self.certificate_ = warn_unconverged(type(self).__name__, worst)
@@ -151,7 +207,8 @@ class TwinKSVC(PairVotes):
 
     For every pair of classes two planes. Each minimises λ/2 Σ f(x)² over its own class
     + λδ/2 (‖w‖² + b²) + Σ ξ, where ξ is by how much a sample of the other class misses a margin
-    of 1, or one of the rest a margin of 1 - ε. A pair votes for one of its classes or abstains.
+    of 1, or one of the rest a margin of 1 - ε, and b is the value at the mean of the rows, so
+    that the origin does not matter. A pair votes for one of its classes or abstains.
     With two classes there is no rest: the binary twin support vector machine, and where it
     abstains the nearer plane decides.
 
@@ -162,8 +219,9 @@ class TwinKSVC(PairVotes):
         classes in the order (0, 1), (0, 2), ….
     eps : float, default=0.2
         ε in [0, 1), how much less margin the rest is asked for; also in the tests of the vote.
-    delta : float, default=1e-4
-        δ > 0, the ridge on w and b.
+    delta : "scale" or float, default="scale"
+        δ > 0, the ridge on w and b. "scale" is 10⁻⁴ for rows that are divided by the root of
+        their mean squared distance from their mean, so that their unit does not matter.
     vote : {"nearest", "paper", "threshold"}, default="nearest"
         Which class gets the vote where both planes are near.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
@@ -189,6 +247,8 @@ class TwinKSVC(PairVotes):
         Indices of the two classes of each pair.
     planes_ : ndarray of shape (P, 2, d + 1)
         w and b of both planes of each pair; for kernels in the coordinates of the map.
+    frame_ : Frame
+        The origin `centre`, the unit `size` and the `ridge` of the programs, (44.4).
     certificate_ : Certificate
         That of the plane with the largest relative gap.
     n_iter_ : int
@@ -215,7 +275,7 @@ class TwinKSVC(PairVotes):
         lam1=1.0,
         lam2=1.0,
         eps=0.2,
-        delta=1e-4,
+        delta="scale",
         vote="nearest",
         kernel="linear",
         gamma="scale",
@@ -258,6 +318,7 @@ class TwinKSVC(PairVotes):
         """
         training = self._training(X, y, sample_weight)
         Φ, y, c = self._features(training), training.y, training.weights
+        rows, frame = self._framed(Φ, training)
         pairs = list(combinations(np.unique(y).tolist(), 2))
         lam1, lam2 = (
             per_pair(self.lam1, len(pairs), "lam1"),
@@ -266,22 +327,35 @@ class TwinKSVC(PairVotes):
         found = []
         for pair, *lams in progress(list(zip(pairs, lam1, lam2)), self.verbose, "pairs"):
             programs = [
-                pair_qp(Φ, y, order, c, self.eps, self.delta) for order in both_orders(pair)
+                pair_qp(rows, y, order, c, self.eps, frame.ridge) for order in both_orders(pair)
             ]
             found.append([solve_plane(qp, λ, self.tol) for qp, λ in zip(programs, lams)])
-        return self._keep(pairs, found)
+        return self._keep(pairs, found, frame)
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #7fad4f2f
 def fold_of_pair(Φ, training, fold, pair, rules):  # -> HeldOut
     "Both paths of a pair on the training part of a fold, and what was held out."
-    a, b = fold.train, fold.test
+    a, b, c = fold.train, fold.test, fold.train_weights
+    frame = frame_of(Φ[a], c, rules.delta)
+    rows = frame(Φ[a])
     paths = [
-        path_of(pair_qp(Φ[a], training.y[a], order, fold.train_weights, rules.eps, rules.delta))
+        path_of(pair_qp(rows, training.y[a], order, c, rules.eps, frame.ridge))
         for order in both_orders(pair)
     ]
     t = np.select([training.y[b] == pair[0], training.y[b] == pair[1]], [1, -1], 0)
-    return held_out(*paths, Φ[b], t, fold.test_weights)
+    return held_out(*paths, frame(Φ[b]), t, fold.test_weights)
+
+
+# %% ../../nbs/twin_ksvc/44_classifier.ipynb #5978461b
+def planes_in_order(y, pairs):  # -> [(pair, plane), …]
+    "All planes of all pairs, by the first appearance of their own and of the other class in `y`."
+    labels, first = np.unique(y, return_index=True)
+    rank = dict(zip(labels.tolist(), first.tolist()))
+    planes = [(p, a) for p in range(len(pairs)) for a in (0, 1)]
+    return sorted(
+        planes, key=lambda plane: [rank[k] for k in both_orders(pairs[plane[0]])[plane[1]]]
+    )
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #81516a40
@@ -294,18 +368,22 @@ class Chosen(NamedTuple):
     scores: np.ndarray  # held-out accuracy of the vote, with those and after each sweep
 
 
-def cross_validate(Φ, training, folds, rules, sweeps=5, verbose=0):  # -> Chosen
+def cross_validate(  # noqa: PLR0913 (data, rules, and how the work is done)
+    Φ, training, folds, rules, sweeps=5, verbose=0, n_jobs=None
+):  # -> Chosen
     "Surfaces of all pairs, the best cell of each, then the vote as a whole."
+    from joblib import Parallel, delayed
+
     pairs = list(combinations(range(training.n_classes), 2))
     y = training.y[np.concatenate([fold.test for fold in folds])]
-    by_pair = [
-        [fold_of_pair(Φ, training, fold, pair, rules) for fold in folds]
-        for pair in progress(pairs, verbose, "pairs")
-    ]
-    surfaces = [surface_of(held, rules.eps, rules.vote) for held in by_pair]
+    jobs = [(Φ, training, fold, pair, rules) for pair in pairs for fold in folds]
+    run = Parallel(n_jobs, return_as="generator")(delayed(fold_of_pair)(*job) for job in jobs)
+    held = list(progress(run, verbose, "paths", total=len(jobs)))
+    by_pair = [held[k : k + len(folds)] for k in range(0, len(held), len(folds))]
+    surfaces = [surface_of(pair, rules.eps, rules.vote) for pair in by_pair]
     alone = np.array([surface.lam for surface in surfaces])
     ballot = Ballot(by_pair, pairs, y, rules, alone)
-    right = climb(ballot, surfaces, sweeps, verbose)
+    right = climb(ballot, surfaces, sweeps, verbose, planes_in_order(training.y, pairs))
     return Chosen(ballot, surfaces, alone, np.array(right) / ballot.weights.sum())
 
 
@@ -323,8 +401,9 @@ class TwinKSVCCV(PairVotes):
         A number of stratified folds, or anything that scikit-learn takes.
     eps : float, default=0.2
         ε in [0, 1), how much less margin the rest is asked for; also in the tests of the vote.
-    delta : float, default=1e-4
-        δ > 0, the ridge on w and b.
+    delta : "scale" or float, default="scale"
+        δ > 0, the ridge on w and b. "scale" is 10⁻⁴ for rows that are divided by the root of
+        their mean squared distance from their mean, so that their unit does not matter.
     vote : {"nearest", "paper", "threshold"}, default="nearest"
         Which class gets the vote where both planes are near.
     sweeps : int, default=5
@@ -339,6 +418,10 @@ class TwinKSVCCV(PairVotes):
         Constant of the kernels "poly" and "sigmoid".
     tol : float, default=1e-6
         Relative duality gap that every plane must have.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the labels, in the fits and in the held-out accuracy.
+    n_jobs : int, optional
+        Processes for the paths of all pairs on all folds, as in joblib.
     verbose : int, default=0
         Show progress bars.
 
@@ -350,10 +433,12 @@ class TwinKSVCCV(PairVotes):
         Indices of the two classes of each pair.
     planes_ : ndarray of shape (P, 2, d + 1)
         w and b of both planes of each pair; for kernels in the coordinates of the map.
+    frame_ : Frame
+        The origin `centre`, the unit `size` and the `ridge` of the programs, (44.4).
     lam_ : ndarray of shape (P, 2)
         λ of both planes of each pair.
     paths_ : list of pairs of TwinPath
-        For each pair the path of f1 and that of -f2, for all λ.
+        For each pair the path of f1 and that of -f2, for all λ, in the coordinates of `frame_`.
     cv_results_ : dict
         `surfaces`; `lam_alone`, the λ of each pair alone, and `score_alone`; `scores`, the held-out
         accuracy of the vote with those and after each sweep.
@@ -378,14 +463,14 @@ class TwinKSVCCV(PairVotes):
         **PairVotes._parameter_constraints,
         "cv": ["cv_object"],
         "sweeps": [Interval(numbers.Integral, 0, None, closed="left")],
+        "n_jobs": [numbers.Integral, None],
     }
-    class_weight = None  # labels have no weights here
 
     def __init__(  # noqa: PLR0913 (scikit-learn wants every parameter here)
         self,
         cv=5,
         eps=0.2,
-        delta=1e-4,
+        delta="scale",
         vote="nearest",
         sweeps=5,
         kernel="linear",
@@ -393,6 +478,8 @@ class TwinKSVCCV(PairVotes):
         degree=3,
         coef0=0.0,
         tol=1e-6,
+        class_weight=None,
+        n_jobs=None,
         verbose=0,
     ):
         self.cv = cv
@@ -405,10 +492,12 @@ class TwinKSVCCV(PairVotes):
         self.degree = degree
         self.coef0 = coef0
         self.tol = tol
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Choose λ on held-out samples, then make all paths on all of them.
 
         Parameters
@@ -417,16 +506,18 @@ class TwinKSVCCV(PairVotes):
             Training samples.
         y : array of shape (n,)
             Their labels.
+        sample_weight : array of shape (n,), optional
+            How often each sample counts, for training and when it is held out.
 
         Returns
         -------
         TwinKSVCCV
             The fitted classifier.
         """
-        training = self._training(X, y)
+        training = self._training(X, y, sample_weight)
         Φ, folds = self._features(training), folds_of(training, self.cv)
         rules = Rules(self.eps, self.delta, self.vote)
-        chosen = cross_validate(Φ, training, folds, rules, self.sweeps, self.verbose)
+        chosen = cross_validate(Φ, training, folds, rules, self.sweeps, self.verbose, self.n_jobs)
         self.lam_ = chosen.ballot.lam
         self.best_score_ = float(chosen.scores[-1])
         self.cv_results_ = {
@@ -435,16 +526,18 @@ class TwinKSVCCV(PairVotes):
             "score_alone": float(chosen.scores[0]),
             "scores": chosen.scores,
         }
-        self.paths_ = [self._paths(Φ, training, pair) for pair in chosen.ballot.pairs]
+        rows, frame = self._framed(Φ, training)
+        self.paths_ = [self._paths(rows, training, pair, frame) for pair in chosen.ballot.pairs]
         found = [
             [solve_plane(path.qp, λ, self.tol, path) for path, λ in zip(two, lams)]
             for two, lams in zip(self.paths_, self.lam_)
         ]
-        return self._keep(chosen.ballot.pairs, found)
+        return self._keep(chosen.ballot.pairs, found, frame)
 
-    def _paths(self, Φ, training, pair):
+    def _paths(self, rows, training, pair, frame):
         "Both paths of a pair on all samples."
         y, c = training.y, training.weights
         return tuple(
-            path_of(pair_qp(Φ, y, order, c, self.eps, self.delta)) for order in both_orders(pair)
+            path_of(pair_qp(rows, y, order, c, self.eps, frame.ridge))
+            for order in both_orders(pair)
         )

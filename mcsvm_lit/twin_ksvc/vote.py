@@ -62,7 +62,7 @@ class Rules(NamedTuple):
     "What the planes of all pairs and their vote have in common."
 
     eps: float
-    delta: float
+    delta: float | str  # or "scale"
     vote: str
 
 
@@ -147,19 +147,22 @@ def widest(good, edges):  # cells, their ends in log λ -> index of a cell
     return int(a + np.argmin(np.abs(middle - ends)))
 
 
-def climb(ballot, surfaces, sweeps=5, verbose=0):  # -> right after each sweep
-    "Coordinate ascent on the held-out vote, over all parameters of all pairs."
+def climb(ballot, surfaces, sweeps=5, verbose=0, order=None):  # -> right after each sweep
+    """Coordinate ascent on the held-out vote, over all parameters of all pairs.
+
+    `order` says which plane of which pair has its turn when, as pairs (p, a); by default in order.
+    """
     right = [ballot.right()]
+    planes = [(p, a) for p in range(len(surfaces)) for a in (0, 1)] if order is None else order
     for _ in range(sweeps):
         best = right[-1]
-        for p, surface in enumerate(progress(surfaces, verbose, "vote")):
-            for a, crossing in enumerate((surface.edges1, surface.edges2)):
-                edges = cell_edges(crossing)
-                λ = cell_middles(edges)
-                n = ballot.right_along(p, a, λ)
-                if n.max() > best:
-                    best = float(n.max())
-                    ballot.choose(p, a, λ[widest(n == n.max(), edges)])
+        for p, a in progress(planes, verbose, "vote"):
+            edges = cell_edges((surfaces[p].edges1, surfaces[p].edges2)[a])
+            λ = cell_middles(edges)
+            n = ballot.right_along(p, a, λ)
+            if n.max() > best:
+                best = float(n.max())
+                ballot.choose(p, a, λ[widest(n == n.max(), edges)])
         right.append(best)
         if right[-1] == right[-2]:
             break
