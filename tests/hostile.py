@@ -1,0 +1,548 @@
+"""Hostile data, and what every classifier must do with them.
+
+A `Case` is a small record of plain values: the seed of the rows, what is wrong with them, how they
+are weighted and stored, and the parameters of the fit. `CHOICES` lists what each of its fields may
+be, so that hypothesis and a long campaign (`tools/fuzz.py`) draw from the same table, and a case that
+failed is kept as one line of JSON.
+
+`judge` fits a case and returns every complaint. Certificates are recomputed from public attributes
+in extended precision, by code that shares nothing with the solvers.
+"""
+
+import json
+import pickle
+import random
+import traceback
+import warnings
+from dataclasses import asdict, dataclass, replace
+from inspect import signature
+from math import inf
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import mcsvm_lit
+
+LONG = np.longdouble
+ROUND = float(np.finfo(LONG).eps) * 1e3  # what the judge's own arithmetic may be off by
+
+# -- cases ----------------------------------------------------------------------------------------
+CHOICES = dict(
+    seed=range(2**31),
+    n=(3, 4, 5, 6, 8, 10, 14, 20, 30),
+    d=(1, 2, 3, 5, 40),
+    K=(2, 2, 3, 4),
+    flaw=(
+        *("plain", "lattice", "duplicates", "contradictions", "constant", "collinear"),
+        *("zero rows", "huge rows", "offset", "far offset", "tiny", "large", "mixed"),
+        *("tails", "lonely", "cluster", "separable"),
+    ),
+    second=("plain", "plain", "plain", "duplicates", "contradictions", "offset", "mixed", "lonely"),
+    storage=("dense", "dense", "dense", "float32", "csr", "columns first"),
+    labels=("numbers", "strings", "booleans"),
+    weights=("none", "none", "whole", "zeros", "decades"),
+    kernel=("linear", "linear", "rbf", "rbf", "poly", "precomputed"),
+    C=(1.0, 1.0, 10.0, 1e-3, 1e3, 1e-6, 1e8),
+    tol=("default", "default", 1e-2, 1e-6, 1e-8, 1e-10),
+    budget=("default", "default", "default", "default", 1, 30),
+    option=range(12),
+    law=("none", "permuted", "copies", "absent", "relabelled", "sparse", "pickled", "again"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One hostile fit; each field is one of `CHOICES`."""
+
+    seed: int = 0
+    n: int = 8
+    d: int = 2
+    K: int = 3
+    flaw: str = "plain"
+    second: str = "plain"
+    storage: str = "dense"
+    labels: str = "numbers"
+    weights: str = "none"
+    kernel: str = "linear"
+    C: float = 1.0
+    tol: object = "default"
+    budget: object = "default"
+    option: int = 0
+    law: str = "none"
+
+    def line(self):
+        """The case as a line of JSON."""
+        return json.dumps(asdict(self))
+
+
+def drawn(seed):
+    """A case drawn without hypothesis."""
+    chance = random.Random(seed)
+    return Case(**{name: chance.choice(values) for name, values in CHOICES.items()})
+
+
+def spoiled(X, y, flaw, rng):
+    """The rows and class indices with one flaw."""
+    n, d = X.shape
+    if flaw == "lattice":
+        X = np.round(X)
+    elif flaw in ("duplicates", "contradictions"):
+        X = X[rng.integers(0, max(2, n // 3), size=n)]
+        y = y if flaw == "contradictions" else rng.permutation(y)
+    elif flaw == "constant":
+        X = X.copy()
+        X[:, rng.integers(d)] = rng.choice([0.0, 1.0, -1e6, 1e-7])
+    elif flaw == "collinear":
+        X = np.outer(X[:, 0], 10.0 ** rng.uniform(-3, 3, size=d)) + rng.choice([0.0, 5.0])
+    elif flaw == "zero rows":
+        X = X * (rng.random(n) < 0.6)[:, None]
+    elif flaw == "huge rows":
+        X = X * np.where(rng.random(n) < 0.3, 10.0 ** rng.integers(3, 9), 1.0)[:, None]
+    elif flaw in ("offset", "far offset"):
+        X = X + 10.0 ** (rng.integers(2, 5) if flaw == "offset" else rng.integers(5, 9))
+    elif flaw in ("tiny", "large"):
+        X = X * 10.0 ** (rng.integers(4, 13) * (1 if flaw == "large" else -1))
+    elif flaw == "mixed":
+        X = X * 10.0 ** rng.integers(-12, 13, size=d)
+    elif flaw == "tails":
+        X = X * np.abs(rng.standard_cauchy(size=(n, 1))) ** 2
+    elif flaw == "lonely":
+        y = np.where(np.arange(n) < y.max() + 1, np.minimum(np.arange(n), y.max()), 0)
+    elif flaw == "cluster":
+        X = X[:1] + 1e-9 * X
+    elif flaw == "separable":
+        X = X + 8.0 * np.eye(max(d, y.max() + 1))[y, :d]
+    return X, y
+
+
+def rows_of(case):
+    """Rows as floats, class indices (every class occurs), weights or None."""
+    rng = np.random.default_rng(case.seed)
+    X = rng.normal(size=(case.n, case.d))
+    K = min(case.K, case.n)
+    y = rng.permutation(np.r_[np.arange(K), rng.integers(0, K, size=case.n - K)])
+    X = X + rng.choice([0.0, 1.5]) * np.eye(max(case.d, K))[y, : case.d]
+    for flaw in (case.flaw, case.second):
+        X, y = spoiled(X, y, flaw, rng)
+    w = {
+        "none": None,
+        "whole": rng.integers(1, 4, size=case.n).astype(float),
+        "zeros": np.where((rng.random(case.n) < 0.4) & (np.arange(case.n) >= K), 0.0, 1.0),
+        "decades": 10.0 ** rng.uniform(-6, 6, size=case.n),
+    }[case.weights]
+    if case.storage == "float32":
+        X = X.astype(np.float32)
+    return np.asarray(X, float), y, w
+
+
+def named(y, kind):
+    """Class indices as labels that keep their order."""
+    if kind == "strings":
+        return np.array(["a", "b b", "c", "ü"])[y]
+    return y.astype(bool) if kind == "booleans" and y.max() < 2 else y - 1
+
+
+def stored(X, storage):
+    """The rows as a caller may have them."""
+    if storage == "csr":
+        return csr_matrix(X)
+    if storage == "float32":
+        return X.astype(np.float32)
+    return np.asfortranarray(X) if storage == "columns first" else X
+
+
+# -- what is fitted -------------------------------------------------------------------------------
+def cycle(options, case):
+    """One of the options of a classifier."""
+    return options[case.option % len(options)]
+
+
+def some_ratio(case):
+    """A ratio ν, seldom an extreme one."""
+    return (0.5, 0.2, 0.8, 0.05, 0.99, 1e-6)[case.option % 6]
+
+
+SPECIAL = {
+    "CrammerSingerSVC": lambda c: dict(C=c.C, fit_intercept=c.option % 2 == 1),
+    "KernelLogisticRegression": lambda c: dict(
+        C=c.C, fit_intercept=c.option % 3 != 0, solver=cycle(("auto", "auto", "smo", "newton"), c)
+    ),
+    "TwinMarginSVC": lambda c: dict(
+        nu=some_ratio(c), decision=cycle(("distance", "signed", "vote"), c)
+    ),
+    "TwinMarginSVCCV": lambda c: dict(cv=2 + c.option % 2),
+    "TwinKSVC": lambda c: dict(
+        lam1=min(max(c.C, 1e-4), 1e4), lam2=1.0, vote=cycle(("nearest", "paper", "threshold"), c)
+    ),
+    "TwinKSVCCV": lambda c: dict(cv=2),
+    "TruncatedHingeSVC": lambda c: dict(
+        C=c.C,
+        loss=cycle(("hinge", "hinge", "logistic", "exponential"), c),
+        truncation=cycle(("minimal", None, None), c),
+    ),
+    "SVMProbabilityClassifier": lambda c: dict(
+        C=c.C,
+        n_weights=16,
+        grid=0.25,
+        scheme=cycle(("gumbel", "indirect", "direct", "pairwise"), c),
+    ),
+}
+
+
+def classifier_of(name, case):
+    """The classifier of a case, not yet fitted."""
+    model = getattr(mcsvm_lit, name)()
+    known = model.get_params()
+    asked = dict(kernel=case.kernel, **SPECIAL[name](case))
+    if case.tol != "default" and "tol" in known:
+        asked["tol"] = case.tol
+    if case.budget != "default" and "max_iter" in known:
+        asked["max_iter"] = case.budget
+    return model.set_params(**asked)
+
+
+def gram(X, Z):
+    """What a precomputed kernel is made of here: the Gaussian of these rows, in float64."""
+    scale = max(float(np.median(np.abs(Z - Z.mean(0)))), 1e-300)
+    A, B = (X - Z.mean(0)) / scale, (Z - Z.mean(0)) / scale
+    return np.exp(-0.5 * ((A[:, None] - B[None]) ** 2).sum(2))
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a classifier is given."""
+
+    X: object
+    y: np.ndarray
+    w: np.ndarray | None
+
+    def fit(self, model):
+        """The model, fitted with weights where there are any."""
+        if self.w is None or "sample_weight" not in signature(model.fit).parameters:
+            return model.fit(self.X, self.y)
+        return model.fit(self.X, self.y, sample_weight=self.w)
+
+
+def training_of(case):
+    """The data of a case as they are passed to `fit`."""
+    X, y, w = rows_of(case)
+    X = gram(X, X) if case.kernel == "precomputed" else stored(X, case.storage)
+    return Training(X, named(y, case.labels), w)
+
+
+# -- one fit --------------------------------------------------------------------------------------
+REFUSALS = ("mcsvm_lit", "sklearn")  # packages whose sentences a user may see
+
+
+def said(error):
+    """Is this an error that tells the user something?"""
+    where = traceback.extract_tb(error.__traceback__)[-1].filename
+    sentence = str(error).strip()
+    plain = type(error) is ValueError and any(f"/{p}/" in where for p in REFUSALS)
+    return plain and len(sentence.split()) >= 4
+
+
+def numerical(seen):
+    """Warnings that NumPy gave, not we: they are no sentences."""
+    for w in seen:
+        bare = not str(w.message).strip().endswith(".")
+        if bare and issubclass(w.category, RuntimeWarning | DeprecationWarning | FutureWarning):
+            place = f"{w.filename.rsplit('/', 1)[-1]}:{w.lineno}"
+            yield f"NumPy warning: {w.message} at {place}"
+
+
+def fitted(training, model, complaints):
+    """The fitted model, or None after an error; complaints about errors and warnings are added."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            training.fit(model)
+        except Exception as error:
+            if not said(error):
+                frame = traceback.extract_tb(error.__traceback__)[-1]
+                here = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.name}"
+                complaints.append(f"raw error: {type(error).__name__} in {here}: {str(error)[:90]}")
+            return None
+    complaints += numerical(seen)
+    warned = any(issubclass(w.category, ConvergenceWarning) for w in seen)
+    converged = model.certificate_.converged
+    if warned == converged:
+        complaints.append(f"warning: converged is {converged}, a warning was given: {warned}")
+    if not 0 <= model.certificate_.relative_gap < inf:
+        complaints.append(f"not finite: {model.certificate_!r}")
+    return model
+
+
+ARRAYS = "dual_coef_", "coef_", "intercept_", "planes_", "label_distribution_", "objective_path_"
+
+
+def unfinite(model, X):
+    """Names of what is not finite in a fitted model."""
+    for name in ARRAYS:
+        value = getattr(model, name, None)
+        if value is not None and not np.isfinite(value).all():
+            yield f"not finite: {name}"
+    if np.isnan(model.decision_function(X)).any():
+        yield "not finite: decision_function"
+    if hasattr(model, "predict_proba"):
+        P = model.predict_proba(X)
+        if not (np.isfinite(P).all() and np.allclose(P.sum(1), 1) and (P >= 0).all()):
+            yield "not finite: predict_proba"
+        if not (model.classes_[P.argmax(1)] == model.predict(X)).all():
+            yield "argmax: predict differs from the largest probability"
+
+
+# -- certificates, recomputed ---------------------------------------------------------------------
+def kernel_values(model, X, Z):
+    """Kernel values in extended precision, from the formula."""
+    k = model.kernel_
+    if k.name == "precomputed":
+        return np.asarray(X, LONG)
+    if k.name == "rbf":
+        return np.exp(-LONG(k.gamma) * ((X[:, None] - Z[None]) ** 2).sum(2))
+    G = (X[:, None] * Z[None]).sum(2)
+    return G if k.name == "linear" else (LONG(k.gamma) * G + k.coef0) ** int(k.degree)
+
+
+def whole(training):
+    """Rows, class indices and weights in extended precision, without rows of weight zero."""
+    X = training.X.toarray() if hasattr(training.X, "toarray") else np.asarray(training.X)
+    y = np.unique(training.y, return_inverse=True)[1]
+    w = np.ones(len(y)) if training.w is None else training.w
+    return X.astype(LONG), y, w.astype(LONG)
+
+
+def expansion(model, X):
+    """Gram matrix of all rows with the rows of the expansion."""
+    S = model.support_
+    return kernel_values(model, X[:, S] if model.kernel == "precomputed" else X, X[S])
+
+
+def merged(X, y, w, S):
+    """The weights of the rows S together with those of their copies."""
+    same = (X[S][:, None] == X[None]).all(2) & (y[S][:, None] == y[None])
+    return same.astype(LONG) @ w
+
+
+def entropy(p):
+    """-p log p, with the limit at zero."""
+    return -p * np.log(np.where(p > 0, p, 1))
+
+
+def judged_crammer_singer(model, X, y, w):
+    c, S, α = model.C * w, model.support_, model.dual_coef_.astype(LONG)
+    K, shift = expansion(model, X), LONG(model.fit_intercept)
+    F = (K + shift) @ α
+    half = (α * F[S]).sum() / 2
+    if model.kernel == "linear":
+        coef, b = model.coef_.astype(LONG), model.intercept_.astype(LONG)
+        F = X @ coef.T + b
+        norm = ((coef**2).sum() + (b**2).sum()) / 2
+    else:
+        norm = half
+    own = F[np.arange(len(y)), y]
+    rival = F + 1
+    rival[np.arange(len(y)), y] -= 1
+    P = norm + c @ (rival.max(1) - own)
+    D = α[np.arange(len(S)), y[S]].sum() - half
+    yield model.certificate_, P, D
+
+
+def judged_logistic(model, X, y, w):
+    S, a = model.support_, model.dual_coef_.astype(LONG)
+    K, b = expansion(model, X), model.intercept_.astype(LONG)
+    F = K @ a
+    half = (a * F[S]).sum() / 2
+    cS = model.C * (merged(X, y, w, S) if model.kernel != "precomputed" else w[S])
+    if len(model.classes_) == 2:
+        s = np.where(y == 1, 1, -1)
+        m = -s * (F[:, 0] + b[0])
+        loss = np.logaddexp(LONG(0), m)
+        δ = np.clip(a[:, 0] * s[S] / cS, 0, 1)
+        D = cS @ (entropy(δ) + entropy(1 - δ)) - half
+    else:
+        top = (F + b).max(1, keepdims=True)
+        loss = np.log(np.exp(F + b - top).sum(1)) + top[:, 0] - (F + b)[np.arange(len(y)), y]
+        η = -a / cS[:, None]
+        η[np.arange(len(S)), y[S]] += 1
+        D = cS @ entropy(np.clip(η, 0, 1)).sum(1) - half
+    yield model.certificate_, half + model.C * w @ loss, D
+
+
+def judged_margin(model, X, y, w):
+    if model.kernel == "linear" and np.any(model.epsilon):
+        return
+    for k, label in enumerate(model.classes_):
+        certificate = model.certificates_.get(label)
+        if certificate is None or model.norm_[k] == 0:
+            continue
+        own = y == k
+        a = model.dual_coef_[:, k].astype(LONG)
+        live = (a != 0) & (w > 0)
+        G = kernel_values(model, X[:, live] if model.kernel == "precomputed" else X, X[live])
+        f = G @ a[live]
+        square = a[live] @ f[live]
+        θ, c = LONG(model.intercept_[k]), w[own] / w[own].sum()
+        behind = c @ np.maximum(-(f[own] + θ), 0)
+        mean = (w[~own] / w[~own].sum()) @ f[~own]
+        yield certificate, square / 2 + mean + θ + behind / LONG(model.nu_), -square / 2
+
+
+def judged_truncated(model, X, y, w):
+    c = model.C * w
+    A, b = model.dual_coef_.astype(LONG), model.intercept_.astype(LONG)
+    S, F = model.support_, expansion(model, X) @ A + b
+    rest = np.where(np.eye(len(model.classes_), dtype=bool)[y], -np.inf, F).max(1)
+    u = F[np.arange(len(y)), y] - rest
+    half = (A * (F[S] - b)).sum() / 2
+    T = LONG(model.truncation_)
+    u = np.maximum(u, T)
+    loss = {
+        "hinge": lambda u: np.maximum(1 - u, 0),
+        "logistic": lambda u: np.logaddexp(LONG(0), -u),
+        "exponential": lambda u: np.exp(-u),
+    }[model.loss](u)
+    P = half + c @ loss
+    last = replace(model.certificate_, primal=float(model.objective_path_[-1]))
+    yield last, P, None
+
+
+JUDGES = {
+    "CrammerSingerSVC": judged_crammer_singer,
+    "KernelLogisticRegression": judged_logistic,
+    "TwinMarginSVC": judged_margin,
+    "TruncatedHingeSVC": judged_truncated,
+}
+
+
+def dishonest(name, model, training):
+    """Complaints about certificates that exact arithmetic contradicts."""
+    if name not in JUDGES or not np.isfinite(model.certificate_.primal):
+        return  # what is not finite has been reported
+    if model.kernel not in ("linear", "rbf", "poly", "precomputed"):
+        return
+    X, y, w = whole(training)
+    with np.errstate(over="ignore", under="ignore"):
+        values = list(JUDGES[name](model, X, y, w))
+    for c, P, D in values:
+        scale = max(abs(float(P)), abs(c.primal), 1e-6 * c.unit)
+        room = c.rounding + (ROUND + 1e-15) * scale
+        if abs(float(P - LONG(c.primal))) > room:
+            yield f"certificate: primal {c.primal!r}, recomputed {float(P)!r}, room {room:.1e}"
+        if D is not None and abs(float(D - LONG(c.dual))) > room:
+            yield f"certificate: dual {c.dual!r}, recomputed {float(D)!r}, room {room:.1e}"
+        if D is not None and float(P - D) > abs(c.gap) + 2 * room:
+            yield f"certificate: gap {c.gap!r}, recomputed {float(P - D)!r}, room {room:.1e}"
+
+
+# -- laws -----------------------------------------------------------------------------------------
+def same_bits(what, one, other, X, Z=None):
+    """A complaint if two models decide differently in any bit."""
+    a, b = one.decision_function(X), other.decision_function(X if Z is None else Z)
+    if not np.array_equal(a, b, equal_nan=True):
+        worst = np.nanmax(np.abs(a - b))
+        yield f"{what}: decisions differ by up to {worst:.1e}"
+
+
+def same_optimum(what, one, other):
+    """A complaint if the dual of one model exceeds the primal of the other."""
+    a, b = one.certificate_, other.certificate_
+    for p, q in ((a, b), (b, a)):
+        room = p.rounding + q.rounding + 1e-13 * max(abs(p.primal), abs(q.dual))
+        if q.dual > p.primal + room:
+            yield f"{what}: a dual of {q.dual!r} above a primal of {p.primal!r}, room {room:.1e}"
+
+
+def permuted(case, training):
+    p = np.random.default_rng(case.seed + 1).permutation(len(training.y))
+    X = training.X[p][:, p] if case.kernel == "precomputed" else training.X[p]
+    return Training(X, training.y[p], None if training.w is None else training.w[p])
+
+
+def copied(case, training):
+    if case.weights != "whole" or case.kernel == "precomputed":
+        return None
+    i = np.repeat(np.arange(len(training.y)), training.w.astype(int))
+    return Training(training.X[i], training.y[i], None)
+
+
+def absent(case, training):
+    if case.weights != "zeros":
+        return None
+    i = np.flatnonzero(training.w > 0)
+    X = training.X[i][:, i] if case.kernel == "precomputed" else training.X[i]
+    return Training(X, training.y[i], training.w[i])
+
+
+def relabelled(case, training):
+    return Training(training.X, np.array(["p", "q", "r", "s"])[rows_of(case)[1]], training.w)
+
+
+def sparse_or_dense(case, training):
+    if case.kernel == "precomputed" or case.storage == "float32":
+        return None
+    if case.storage == "csr":
+        return Training(training.X.toarray(), training.y, training.w)
+    return Training(csr_matrix(training.X), training.y, training.w)
+
+
+LAWS = dict(
+    permuted=permuted,
+    copies=copied,
+    absent=absent,
+    relabelled=relabelled,
+    sparse=sparse_or_dense,
+    again=lambda case, training: training,
+)
+
+
+def one_optimum(name):
+    """Is the certificate one of the whole fit, so that two of them can be compared?"""
+    return name in ("CrammerSingerSVC", "KernelLogisticRegression")
+
+
+def broken_law(name, case, training, model):
+    """Complaints about the law of the case."""
+    if case.law == "none":
+        return
+    if case.law == "pickled":
+        copy = pickle.loads(pickle.dumps(model))
+        yield from same_bits("pickled", model, copy, training.X)
+        return
+    other = LAWS[case.law](case, training)
+    if other is None:
+        return
+    complaints = []
+    twin = fitted(other, clone(model), complaints)
+    yield from (text for text in complaints if not text.startswith("NumPy"))
+    if twin is None:
+        if not complaints:
+            yield f"{case.law}: refused"
+        return
+    exact = case.kernel != "precomputed" or case.law in ("relabelled", "again")
+    if case.law != "sparse" and exact:
+        yield from same_bits(case.law, model, twin, training.X)
+    elif one_optimum(name):
+        yield from same_optimum(case.law, model, twin)
+
+
+def judge(name, case):
+    """Everything that is wrong with a fit of a case: sentences that begin with their kind."""
+    training, complaints = training_of(case), []
+    model = fitted(training, classifier_of(name, case), complaints)
+    if model is None:
+        return complaints
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            complaints += unfinite(model, training.X)
+            complaints += dishonest(name, model, training)
+            complaints += broken_law(name, case, training, model)
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            here = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}"
+            complaints.append(f"raw error: {type(error).__name__} afterwards at {here}: {error}")
+    complaints += numerical(w for w in seen if "hostile.py" not in w.filename)
+    return list(dict.fromkeys(complaints))

@@ -1,0 +1,111 @@
+"""A long campaign of hostile fits, for `make fuzz HOURS=…`.
+
+    python tools/fuzz.py --hours 8 [--of CrammerSingerSVC …] [--fits 100000] [--seed 0]
+
+Draws cases from the table in `tests/hostile.py`, counts complaints by classifier and kind, makes
+each first failure of a kind as simple as it can, and keeps it in `tests/recorded/hostile.jsonl`,
+which the short profile in `make test` runs again. Interrupt it whenever you like.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from collections import Counter, defaultdict
+from dataclasses import asdict, replace
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "tests" / "recorded" / "hostile.jsonl"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from hostile import SPECIAL, Case, drawn, judge  # noqa: E402
+
+SIMPLE = asdict(Case())
+
+
+def kind(complaint):
+    """What a complaint is about."""
+    head, _, rest = complaint.partition(":")
+    if head in ("raw error", "NumPy warning"):
+        return f"{head}: {re.sub('[0-9.]+', '#', rest.strip())[:70]}"
+    if head == "certificate":
+        return f"{head}: {rest.split()[0]}"
+    return head
+
+
+def still(name, case, wanted):
+    """Does the case still fail in this way?"""
+    return wanted in {kind(c) for c in judge(name, case)}
+
+
+def simplified(name, case, wanted):
+    """The case with as many fields as possible at their defaults, and with few rows."""
+    changed = True
+    while changed:
+        changed = False
+        for field, value in SIMPLE.items():
+            new = replace(case, **{field: value})
+            if field != "seed" and new != case and still(name, new, wanted):
+                case, changed = new, True
+        for n in range(3, case.n):
+            if still(name, replace(case, n=n), wanted):
+                case, changed = replace(case, n=n), True
+                break
+    return case
+
+
+def keep(name, case, wanted):
+    """Write a failure where the tests find it."""
+    KEPT.parent.mkdir(exist_ok=True)
+    with KEPT.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(dict(classifier=name, kind=wanted, **asdict(case))) + "\n")
+
+
+def report(counts, found):
+    """A table of what was counted so far."""
+    for name, fits in counts.items():
+        print(f"{name}: {fits} cases, {sum(found[name].values())} complaints", flush=True)
+        for what, n in found[name].most_common():
+            print(f"    {n:6d}  {what}", flush=True)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument("--hours", type=float, default=1.0)
+    p.add_argument("--of", nargs="*", default=list(SPECIAL))
+    p.add_argument("--fits", type=int, default=10**9, help="cases of each classifier")
+    p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--count-only", action="store_true", help="keep nothing")
+    a = p.parse_args()
+    counts, found, seed, told = Counter(), defaultdict(Counter), a.seed * 10**9, time.time()
+    end = time.time() + 3600 * a.hours
+    try:
+        while time.time() < end and min(counts.values(), default=0) < a.fits:
+            for name in a.of:
+                case = drawn(seed)
+                complaints = judge(name, case)
+                counts[name] += 1
+                for what in {kind(c) for c in complaints}:
+                    found[name][what] += 1
+                    if found[name][what] == 1:
+                        said = next(c for c in complaints if kind(c) == what)
+                        print(f"{name}: {said[:200]}\n  {case.line()}", flush=True)
+                        if not a.count_only:
+                            keep(name, simplified(name, case, what), what)
+            seed += 1
+            if time.time() > told + 300:
+                told = time.time()
+                report(counts, found)
+    except KeyboardInterrupt:
+        pass
+    report(counts, found)
+    sys.exit(bool(sum(map(len, found.values()))))
+
+
+if __name__ == "__main__":
+    main()
