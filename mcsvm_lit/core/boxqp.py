@@ -28,6 +28,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .certificates import Certificate
 from .compiled import Matrix, Number, Vector, kernel
+from .threads import one_thread
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #563a4709
@@ -804,6 +805,7 @@ def boxqp_trusted(
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #a156eaf1
+@one_thread
 def solve_boxqp(
     program,  # from `box_program`
     x0=None,  # where to start; projected if it is not feasible

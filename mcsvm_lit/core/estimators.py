@@ -28,6 +28,7 @@ __all__ = [
 import numbers
 import warnings
 from dataclasses import dataclass, replace
+from inspect import isfunction
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .kernels import Kernel
+from .threads import in_blocks, one_thread
 
 
 # %% ../../nbs/core/06_estimators.ipynb #0632e96e
@@ -397,6 +399,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    def __init_subclass__(cls, **options):
+        "Public methods compute with one thread of BLAS, see page 03c."
+        super().__init_subclass__(**options)
+        for name, f in list(vars(cls).items()):
+            if isfunction(f) and not name.startswith("_"):
+                setattr(cls, name, one_thread(f))
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel != "precomputed"
@@ -440,11 +449,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             accept_large_sparse=False,
         )
 
+    @one_thread
     def decision_function(self, X):  # -> (n, K), or (n,) for two classes
         "The scores of the classes; for two classes the second's minus the first's."
         F = self._scores(self._check(X))
         return F[:, 1] - F[:, 0] if len(self.classes_) == 2 else F
 
+    @one_thread
     def predict(self, X):  # -> (n,) labels
         "The class with the highest score."
         best = self._scores(self._check(X)).argmax(axis=1)
@@ -452,9 +463,9 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
 
 # %% ../../nbs/core/06_estimators.ipynb #4a8fbe25
-def kernel_scores(kernel, X, V, A, memory=64):
+def kernel_scores(kernel, X, V, A, memory=8):
     "Scores `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
     rows = max(1, int(memory * 2**20 / 8 / max(1, len(A))))
-    if X.shape[0] <= rows:
-        return kernel(X, V) @ A
-    return np.vstack([kernel(X[i : i + rows], V) @ A for i in range(0, X.shape[0], rows)])
+    blocks = [slice(i, i + rows) for i in range(0, max(1, X.shape[0]), rows)]
+    size = 0 if callable(kernel.name) else X.shape[0] * len(A)  # a user's function runs alone
+    return np.vstack(in_blocks(lambda I: kernel(X[I], V) @ A, blocks, size))

@@ -29,6 +29,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .compiled import kernel
+from .threads import in_blocks, one_thread
 
 
 # %% ../../nbs/core/01_kernels.ipynb #929b4395
@@ -208,8 +209,11 @@ def _dot(A, T, out):
 def kernel_block(k, A, B):
     "Kernel values of the rows of side `A` with those of side `B`."
     out = np.empty((A.X.shape[0], B.X.shape[0]))
-    for I in _panels(*out.shape, _PRODUCT_ROWS):
+
+    def panel(I):
         _values(k, _dot(A.X[I], B.T, out[I]), A.h[I], B.h)
+
+    in_blocks(panel, _panels(*out.shape, _PRODUCT_ROWS), out.size)
     return out
 
 
@@ -224,29 +228,29 @@ def _tiles(n):
     return [slice(i, min(i + _TILE, n)) for i in range(0, n, _TILE)]
 
 
-def _lower_tiles(n, by_rows):  # by_rows: one tile for each strip of rows
-    "The tiles of the lower triangle, strip by strip."
-    for I in _tiles(n):
-        for J in [slice(0, I.stop)] if by_rows else _tiles(I.stop):
-            yield I, J
+def _gram_strip(k, A, I, out):
+    "The rows `I` of the Gram matrix up to the diagonal, and their mirror image."
+    by_rows = issparse(A.X)  # columns of sparse rows are expensive to cut out
+    tiles = [slice(0, I.stop)] if by_rows else _tiles(I.stop)
+    rows = I.stop - I.start
+    widest = I.stop if by_rows else min(_TILE, I.stop)
+    work = np.empty(rows * widest)  # one piece of memory for all tiles, so that it stays cached
+    for J in tiles:
+        columns = J.stop - J.start
+        tile = work[: rows * columns].reshape(rows, columns)
+        right = A.T if by_rows else A.T[:, J]
+        out[I, J] = _values(k, _dot(A.X[I], right, tile), A.h[I], A.h[J])
+        out[J, I] = tile.T
+    low = np.tril(out[I, I], -1)
+    out[I, I] = low + low.T
 
 
 def _gram(k, A, out=None):
     "The Gram matrix of side `A`, exactly symmetric."
     n = A.X.shape[0]
     out = np.empty((n, n)) if out is None else out
-    by_rows = issparse(A.X)  # columns of sparse rows are expensive to cut out
-    side = min(_TILE, n)
-    work = np.empty(side * (n if by_rows else side))  # one piece of memory, so that it stays cached
-    for I, J in _lower_tiles(n, by_rows):
-        rows, columns = I.stop - I.start, J.stop - J.start
-        tile = work[: rows * columns].reshape(rows, columns)
-        right = A.T if by_rows else A.T[:, J]
-        out[I, J] = _values(k, _dot(A.X[I], right, tile), A.h[I], A.h[J])
-        out[J, I] = tile.T
-        if J.stop == I.stop:
-            low = np.tril(out[I, I], -1)
-            out[I, I] = low + low.T
+    longest_first = _tiles(n)[::-1]
+    in_blocks(lambda I: _gram_strip(k, A, I, out), longest_first, out.size)
     np.fill_diagonal(out, _diag(k, A.h))
     return out
 
@@ -415,6 +419,7 @@ class Kernel:
         gamma = _gamma(self.gamma, X) if self.name in _GAMMA else self.gamma
         return replace(self, gamma=gamma, n_features=X.shape[1])
 
+    @one_thread
     def __call__(self, X, Z=None):  # data (n,d) and (m,d)
         """The Gram block (n,m) of `X` with `Z`, by default `X`: dense, float64, C order."""
         Z = None if Z is X else Z
@@ -599,7 +604,8 @@ def _fill(
     if not panels:
         return
     work = None if at is None else np.empty((panels[0].stop, out.shape[1]))
-    for I in panels:
+
+    def fill(I):
         panel = out[I] if at is None else work[: I.stop - I.start]
         i = idx[I]
         if callable(k.name):
@@ -611,6 +617,10 @@ def _fill(
         panel[np.arange(len(i)), i] = diag[i]
         if at is not None:
             out[at[I]] = panel
+
+    # A user's function may not be ready for threads, and panels may share `work`.
+    alone = callable(k.name) or at is not None
+    in_blocks(fill, panels, 0 if alone else len(idx) * out.shape[1])
 
 
 # %% ../../nbs/core/01_kernels.ipynb #e05def85
@@ -839,6 +849,7 @@ def _next_pivots(k, X, T, left, floor, most):  # T = Lᵀ so far
     return near[_small_pivots(S, least, most)]
 
 
+@one_thread
 def pivoted_cholesky(
     k,  # kernel, fitted to `X` if it is not yet
     X,  # data (n,d), dense or CSR; the square Gram matrix if precomputed

@@ -27,6 +27,7 @@ import numpy as np
 
 from .certificates import Certificate
 from .estimators import progress
+from .threads import one_thread
 
 
 # %% ../../nbs/core/08_solving.ipynb #0092886e
@@ -227,6 +228,7 @@ def take_turns(problem, goal, strategy, state, watch):
 
 
 # %% ../../nbs/core/08_solving.ipynb #5ea18143
+@one_thread
 def solve(problem, goal, strategies, before=None):
     """Solve a problem by the strategies that suit it, in turn, until the certificate says stop.
 

@@ -5,6 +5,7 @@
 # %% auto #0
 __all__ = [
     "one_thread",
+    "WORTH_THREADS",
     "MOST_THREADS",
     "libraries",
     "set_threads",
@@ -111,10 +112,11 @@ class OneThread(ContextDecorator):
 one_thread = OneThread()
 
 # %% ../../nbs/core/03c_threads.ipynb #e9462273
-MOST_THREADS = 8  # of `in_blocks`: with more, Python's lock and the memory are what they wait for
+WORTH_THREADS = 2**20  # numbers; computing them takes some milliseconds, starting threads a tenth
+MOST_THREADS = 8  # with more, Python's lock and the memory are what they wait for
 
 
-def in_blocks(work, blocks):
+def in_blocks(work, blocks, size):
     """`[work(block) for block in blocks]`, by as many threads as the user lets BLAS have.
 
     Parameters
@@ -123,11 +125,13 @@ def in_blocks(work, blocks):
         Computes one piece; NumPy and compiled loops release Python's lock meanwhile.
     blocks : iterable
         The pieces, which must not depend on the number of threads.
+    size : int
+        How many numbers all pieces together compute.
     """
     blocks = list(blocks)
     with one_thread:
         n_threads = min(one_thread.width, len(blocks), MOST_THREADS)
-        if n_threads < 2:
+        if n_threads < 2 or size < WORTH_THREADS:
             return [work(block) for block in blocks]
         pool = ThreadPoolExecutor(n_threads)
         try:  # every piece has a copy of the context, which holds NumPy's treatment of overflows

@@ -66,6 +66,7 @@ from ..core.estimators import kernel_scores, row_codes
 from ..core.kernels import Kernel
 from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
+from ..core.threads import one_thread
 from .problem import CrammerSinger, State, one_hot
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b60efc56
@@ -737,6 +738,7 @@ class WorkingSets:
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #886b6fbf
+@one_thread
 def solve_kernel(
     problem,  # a CrammerSinger
     goal=None,  # a Goal; by default a relative gap of 1e-3

@@ -78,6 +78,7 @@ from ..core.compiled import Indices, Matrix, Number, Vector, kernel
 from ..core.linear import conjugate_gradients
 from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
+from ..core.threads import one_thread
 from .kernel_solver import contrary, exchange
 from .problem import State, one_hot
 
@@ -907,6 +908,7 @@ def next_stage(problem, p, smoothing, D, steps):  # -> (Smoothing, Point, D(η0)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #38177022
+@one_thread
 def solve_linear(
     problem,  # a LinearCrammerSinger
     goal=None,  # a Goal; by default a relative gap of 1e-3

@@ -86,6 +86,7 @@ from ..core.compiled import Indices, Matrix, Vector, kernel
 from ..core.linear import conjugate_gradients
 from ..core.simplex import own_and_rest
 from ..core.solving import Pace, solve
+from ..core.threads import one_thread
 from .problem import best_intercept, positive_weights, square_root
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #a85a6a30
@@ -981,6 +982,7 @@ class SoftmaxSolution:
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #05e0e3a8
+@one_thread
 def solve_softmax(k, X, y, c, K, intercept=True, tol=1e-6, **options):
     """Multinomial kernel logistic regression to any relative duality gap.
 

@@ -101,6 +101,7 @@ from ..core.certificates import Certificate
 from ..core.compiled import Vector, kernel
 from ..core.linear import conjugate_gradients
 from ..core.solving import Effort, Goal, Pace, solve
+from ..core.threads import one_thread
 from .problem import best_intercept, klr_certificate, klr_check, klr_values
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #52be7817
@@ -1093,6 +1094,7 @@ class Options:
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #2e3457d6
+@one_thread
 def solve_klr(k, X, s, c, intercept=True, tol=1e-6, **options):
     """Binary kernel logistic regression to any relative duality gap.
 

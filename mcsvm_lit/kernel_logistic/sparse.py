@@ -35,6 +35,7 @@ from mcsvm_lit.kernel_logistic.solvers import (
 )
 
 from ..core.certificates import Certificate
+from ..core.threads import one_thread
 from .problem import klr_check, logistic_loss
 
 
@@ -168,6 +169,7 @@ def growing_bases(G, s, c, rule="certificate", intercept=True):
 
 
 # %% ../../nbs/kernel_logistic/24_sparse.ipynb #7aa1d6dc
+@one_thread
 def sparse_klr(G, s, c, tol=1e-2, rule="certificate", most=None, intercept=True):
     """Kernel logistic regression on a basis that grows until the certificate is satisfied.
 

@@ -102,6 +102,7 @@ from ..core.certificates import Certificate
 from ..core.compiled import Count, Indices, Matrix, Number, Vector, kernel
 from ..core.simplex import project_row
 from ..core.solving import Goal, solve
+from ..core.threads import one_thread
 from .losses import dloss
 from .losses import loss as loss_of
 
@@ -1248,6 +1249,7 @@ def solution_of(problem, state, certificate=None, tol=1e-8):  # -> HingeSolution
     return HingeSolution(A.T @ problem.Z if problem.R is None else None, b, α, F, certificate, A)
 
 
+@one_thread
 def solve_hinge(
     Z,  # rows (n, q)
     y,  # class indices (n,)

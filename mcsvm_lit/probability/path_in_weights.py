@@ -78,6 +78,7 @@ from ..core.certificates import relative_gap
 from ..core.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
 from ..core.estimators import progress
 from ..core.paths import ExactPath, between
+from ..core.threads import one_thread
 
 # %% ../../nbs/probability/55_path_in_weights.ipynb #f0d021a1
 JITTER = 1e-10
@@ -655,6 +656,7 @@ def overtakings(start, end, first):  # scores at both ends of a piece (K,), the 
 
 
 # %% ../../nbs/probability/55_path_in_weights.ipynb #ec79eb4f
+@one_thread
 def pi_path(
     Z,  # rows (n, q)
     y,  # class indices (n,)

@@ -27,6 +27,7 @@ from mcsvm_lit.twin_ksvc.path_in_lambda import (
 
 from ..core.compiled import kernel
 from ..core.paths import between
+from ..core.threads import one_thread
 from .problem import TwinQP, twin_qp
 
 
@@ -145,6 +146,7 @@ def epsilon_path_of(qp, lam, verbose=0, max_events=None):  # TwinQP -> EpsilonPa
 
 
 # %% ../../nbs/twin_ksvc/46_path_in_epsilon.ipynb #2b51e3bb
+@one_thread
 def epsilon_path(  # noqa: PLR0913 (what (40.1) depends on)
     A, B, C=None, lam=1.0, delta=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
 ):  # -> EpsilonPath

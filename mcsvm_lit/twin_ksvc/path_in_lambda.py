@@ -113,6 +113,7 @@ from ..core.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
 from ..core.elbow import elbow_append, elbow_delete
 from ..core.estimators import progress
 from ..core.paths import ExactPath, largest
+from ..core.threads import one_thread
 from .problem import PlaneState, TwinQP, homogeneous, twin_qp
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8e332432
@@ -1091,6 +1092,7 @@ def path_down_to(qp, lam, max_events=None):  # TwinQP -> TwinPath, perhaps stopp
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #f3abacb0
+@one_thread
 def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
     A, B, C=None, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
 ):  # -> TwinPath

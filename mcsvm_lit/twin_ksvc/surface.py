@@ -43,6 +43,7 @@ from scipy.linalg import solve_triangular
 
 from ..core.compiled import kernel
 from ..core.estimators import progress
+from ..core.threads import one_thread
 from .path_in_lambda import PlanePath, twin_path
 from .problem import homogeneous
 
@@ -271,6 +272,7 @@ def pair_paths(X, y, **settings):  # y in {1, -1, 0}; settings of `twin_path` ->
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #34eb5ace
+@one_thread
 def twin_surface(  # noqa: PLR0913 (what (40.1) depends on, and the vote)
     X, y, splits, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, vote="nearest", verbose=0
 ):  # -> TwinSurface

@@ -44,6 +44,7 @@ from ..core.certificates import Certificate
 from ..core.compiled import kernel
 from ..core.elbow import elbow_append, elbow_delete
 from ..core.paths import ExactPath, between, largest
+from ..core.threads import one_thread
 from .problem import MarginPlane, about_rest, class_mass, lowest, plane_norm
 
 
@@ -586,6 +587,7 @@ class NuPath(ExactPath):
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #73d160f7
+@one_thread
 def nu_path_points(
     A,  # members of the class, the mean of the others subtracted (m, k)
     c=None,  # their weights (m,), positive; by default 1
@@ -620,6 +622,7 @@ def _traced(A, Q, c=None):
 GRAM_HELPS = 60  # columns: with more of them, rates from the rows of a Gram matrix are cheaper
 
 
+@one_thread
 def nu_path(
     G,  # kernel matrix of the class (m, m)
     g=None,  # its mean with the others (m,), from `rest_pieces`; None: G is about their mean

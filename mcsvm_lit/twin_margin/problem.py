@@ -43,6 +43,7 @@ import numpy as np
 from ..core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
 from ..core.certificates import Certificate
 from ..core.compiled import kernel
+from ..core.threads import one_thread
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #e6b9ab43
@@ -343,6 +344,7 @@ def plane_by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None):  # -> MarginPlane
     return MarginPlane(float(r), s.x, s.g, norm, -s.ν, (-high, -low), certificate)
 
 
+@one_thread
 def solve_margin(
     Q,  # Gram matrix of the class about the mean of the others, from `about_rest`
     r,  # ν/α, strictly between 0 and 1

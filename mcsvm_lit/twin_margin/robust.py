@@ -60,6 +60,7 @@ from ..core.certificates import Certificate
 from ..core.compiled import kernel
 from ..core.paths import ExactPath, between
 from ..core.solving import Effort, Problem, Solution
+from ..core.threads import one_thread
 from .problem import class_mass, snapped, solve_margin_points
 
 
@@ -605,6 +606,7 @@ def newton_alone(problem, tol):  # -> Solution
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #ac4dc28b
+@one_thread
 def solve_robust(
     P,  # rows of the class (m, d)
     zbar,  # mean of the other rows (d,)
@@ -852,6 +854,7 @@ class RobustPath(ExactPath):
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #3ec9cac5
+@one_thread
 def robust_path(
     P,  # rows of the class (m, d)
     zbar,  # mean of the other rows (d,)

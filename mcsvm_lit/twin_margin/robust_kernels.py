@@ -42,6 +42,7 @@ from mcsvm_lit.twin_margin.robust import (
 from ..core.boxqp import boxqp_trusted
 from ..core.certificates import Certificate
 from ..core.solving import Goal, solve
+from ..core.threads import one_thread
 from .problem import MarginPlane, class_mass
 
 
@@ -136,6 +137,7 @@ def ball_plane(problem, Q, solution):  # -> MarginPlane
     return MarginPlane(r, h.λ, f, length, -h.θ / left, ends, h.certificate)
 
 
+@one_thread
 def solve_ball(Q, r, R, Rbar, tol=1e-9):  # -> MarginPlane
     "The plane of `ball_problem`, by Newton's method."
     problem = ball_problem(Q, r, R, Rbar)
