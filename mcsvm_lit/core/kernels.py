@@ -28,6 +28,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from .certificates import roundoff
 from .compiled import kernel
 from .threads import in_blocks, one_thread
 
@@ -172,16 +173,16 @@ def _centre(X):  # dense data (n,d)
 
 
 # %% ../../nbs/core/01_kernels.ipynb #d845981a
-Side = namedtuple("Side", "X T h")
-Side.__doc__ = "Data made ready for a kernel: rows, their transpose, half their squared norms."
+Side = namedtuple("Side", "X T h given", defaults=[None])
+Side.__doc__ = "Data made ready for a kernel: rows, transpose, half squared norms, rows as given."
 
 
 def _side(X, centre=0.0):
     "Checked data as a Side, moved by `centre` where they are dense."
     if issparse(X):
-        return Side(X, X.T.tocsr(), row_norms(X, squared=True) / 2)
-    X = X - centre if np.any(centre) else X
-    return Side(X, X.T, row_norms(X, squared=True) / 2)
+        return Side(X, X.T.tocsr(), row_norms(X, squared=True) / 2, X)
+    moved = X - centre if np.any(centre) else X
+    return Side(moved, moved.T, row_norms(moved, squared=True) / 2, X)
 
 
 def kernel_sides(k, X, Z=None):  # kernel and checked data -> two Sides
@@ -205,13 +206,59 @@ def _dot(A, T, out):
     return out
 
 
+# %% ../../nbs/core/01_kernels.ipynb #ffe8e186
+_TRUSTED = 16.0  # as far as (1.4) is trusted, (1.7): a larger number mends less, and bounds less
+
+
+def _squared_distances(X, Z, i, j):
+    "Squared distances of the pairs (X[i], Z[j]), from their differences."
+    out = np.empty(len(i))
+    both_sparse = issparse(X) and issparse(Z)
+    for I in _panels(len(i), X.shape[1]):
+        x, z = X[i[I]], Z[j[I]]
+        if both_sparse:
+            D = x - z
+            out[I] = np.asarray(D.multiply(D).sum(1)).ravel()
+            continue
+        x, z = (v.toarray() if issparse(v) else v for v in (x, z))
+        out[I] = ((x - z) ** 2).sum(1)
+    return out
+
+
+def _spoiled(k, G, a, b, d):  # Gaussian values, half the squared norms -> two arrays of indices
+    "The pairs of rows of d features that fail (1.7)."
+    once = 4 * roundoff(d + 8)
+    most = k.gamma * (np.max(a, initial=0.0) + np.max(b, initial=0.0))
+    if most <= _TRUSTED:
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    if once * most < 1 and 3 * most * (G.max() - k.shift) <= _TRUSTED:
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    size = k.gamma * np.add.outer(a, b)
+    noise = np.minimum(once * size, 600.0)  # of the exponent; beyond that nothing is known
+    largest = np.where(noise < 600, (G - k.shift) * np.exp(noise), 1.0)
+    return np.nonzero(size * np.minimum(largest, 1.0) > _TRUSTED)
+
+
+def _block(k, A, I, B, J, out):  # sides, and which of their rows; J: a slice
+    "Kernel values of some rows of two sides, into `out`."
+    whole = issparse(B.T) or slice(None) == J  # columns of sparse rows are expensive to cut out
+    a, b = A.h[I], B.h[J]
+    _values(k, _dot(A.X[I], B.T if whole else B.T[:, J], out), a, b)
+    if k.name == "rbf" and out.size:
+        i, j = _spoiled(k, out, a, b, A.X.shape[1])
+        if len(i):
+            r2 = _squared_distances(A.given[I], B.given[J], i, j)
+            out[i, j] = np.exp(-k.gamma * r2) + k.shift
+    return out
+
+
 # %% ../../nbs/core/01_kernels.ipynb #3f011b73
 def kernel_block(k, A, B):
     "Kernel values of the rows of side `A` with those of side `B`."
     out = np.empty((A.X.shape[0], B.X.shape[0]))
 
     def panel(I):
-        _values(k, _dot(A.X[I], B.T, out[I]), A.h[I], B.h)
+        _block(k, A, I, B, slice(None), out[I])
 
     in_blocks(panel, _panels(*out.shape, _PRODUCT_ROWS), out.size)
     return out
@@ -238,8 +285,7 @@ def _gram_strip(k, A, I, out):
     for J in tiles:
         columns = J.stop - J.start
         tile = work[: rows * columns].reshape(rows, columns)
-        right = A.T if by_rows else A.T[:, J]
-        out[I, J] = _values(k, _dot(A.X[I], right, tile), A.h[I], A.h[J])
+        out[I, J] = _block(k, A, I, A, J, tile)
         out[J, I] = tile.T
     low = np.tril(out[I, I], -1)
     out[I, I] = low + low.T
@@ -443,6 +489,29 @@ class Kernel:
             return np.array([v for I in panels for v in _asked(self, X[I], X[I]).diagonal()])
         return _diag(self, row_norms(X, squared=True) / 2)
 
+    def sizes(self, X):  # data (n,d)
+        """Numbers s with |k(x,z)| <= s(x)s(z), roots of k(x,x) or for the sigmoid of its bound."""
+        if self.name == "sigmoid":
+            return np.full(X.shape[0], (1 + self.shift) ** 0.5)
+        return np.sqrt(np.maximum(self.diag(X), 0.0))
+
+    def rounding(self, X):  # data (n,d) on either side
+        """κ of (4.8): computed values are within κ s(x)s(z) of the exact ones, s = `sizes`.
+
+        Zero for a precomputed kernel and for a function, whose values count as exact.
+        """
+        if self.name == "precomputed" or callable(self.name):
+            return 0.0
+        once = roundoff(X.shape[1] + 8)
+        if self.name == "rbf":
+            return 4 * _TRUSTED * once + 4 * roundoff(1)  # (1.6) and (1.7)
+        if self.name == "poly":
+            return roundoff((X.shape[1] + 8) * max(1, int(np.ceil(self.degree))))
+        if self.name == "sigmoid":
+            largest = row_norms(X, squared=True).max(initial=0.0)
+            return once * (abs(self.gamma) * largest + abs(self.coef0) + 1)
+        return once
+
 
 # %% ../../nbs/core/01_kernels.ipynb #a85b5b11
 def _least(G, δ):
@@ -613,7 +682,7 @@ def _fill(
         elif k.name == "precomputed":
             np.add(A.X[i], k.shift, out=panel)
         else:
-            _values(k, _dot(A.X[i], A.T, panel), A.h[i], A.h)
+            _block(k, A, i, A, slice(None), panel)
         panel[np.arange(len(i)), i] = diag[i]
         if at is not None:
             out[at[I]] = panel
@@ -849,6 +918,17 @@ def _next_pivots(k, X, T, left, floor, most):  # T = Lᵀ so far
     return near[_small_pivots(S, least, most)]
 
 
+def _root(S, pivots):  # -> lower triangular factor, pivots
+    "Cholesky's factor of the pivots' own block, of fewer of them where rounding has spoiled it."
+    while len(pivots):
+        try:
+            return np.linalg.cholesky(S), pivots
+        except np.linalg.LinAlgError:
+            pivots = pivots[: len(pivots) // 2]
+            S = S[: len(pivots), : len(pivots)]
+    return S, pivots
+
+
 @one_thread
 def pivoted_cholesky(
     k,  # kernel, fitted to `X` if it is not yet
@@ -872,7 +952,10 @@ def pivoted_cholesky(
         if not len(new):
             break  # what is left is rounding
         rows = _some(k, X, new) - T[:r, new].T @ T[:r]
-        root = np.linalg.cholesky(rows[:, new])
+        root, new = _root(rows[:, new], new)
+        if not len(new):
+            break
+        rows = rows[: len(new)]
         T[r : r + len(new)] = solve_triangular(root, rows, lower=True, check_finite=False)
         left -= (T[r : r + len(new)] ** 2).sum(0)
         pivots += list(new)

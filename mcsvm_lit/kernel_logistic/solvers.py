@@ -420,7 +420,7 @@ def streamed(k, X, tile=TILE):  # -> function of V
 def _tile_side(A, I):
     "Some rows of prepared data, ready to stand on either side of a block."
     rows = A.X[I]
-    return Side(rows, rows.T.tocsr() if issparse(rows) else rows.T, A.h[I])
+    return Side(rows, rows.T.tocsr() if issparse(rows) else rows.T, A.h[I], A.given[I])
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #d7954165
