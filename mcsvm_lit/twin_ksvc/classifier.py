@@ -51,6 +51,7 @@ from mcsvm_lit.twin_ksvc.surface import (
 
 from ..core.kernels import check_psd
 from ..core.solving import Goal, solve
+from ..core.threads import across
 from .path_in_lambda import FollowPath, path_of
 from .problem import SolveInBox, TwinPlane, homogeneous, twin_qp
 from .vote import Ballot, Rules, climb, squash, tally
@@ -236,6 +237,9 @@ class TwinKSVC(PairVotes):
         Relative duality gap that every plane must have.
     class_weight : dict, "balanced" or None, default=None
         Weights of the labels.
+    n_jobs : int, default=None
+        How many pairs are solved at a time, by threads; None means 1 unless joblib's
+        `parallel_config` says otherwise, -1 means all cores. The planes do not depend on it.
     verbose : int, default=0
         Show a progress bar.
 
@@ -268,6 +272,7 @@ class TwinKSVC(PairVotes):
         **PairVotes._parameter_constraints,
         "lam1": [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"],
         "lam2": [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"],
+        "n_jobs": [numbers.Integral, None],
     }
 
     def __init__(  # noqa: PLR0913 (scikit-learn wants every parameter here)
@@ -283,6 +288,7 @@ class TwinKSVC(PairVotes):
         coef0=0.0,
         tol=1e-6,
         class_weight=None,
+        n_jobs=None,
         verbose=0,
     ):
         self.lam1 = lam1
@@ -296,6 +302,7 @@ class TwinKSVC(PairVotes):
         self.coef0 = coef0
         self.tol = tol
         self.class_weight = class_weight
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -324,12 +331,16 @@ class TwinKSVC(PairVotes):
             per_pair(self.lam1, len(pairs), "lam1"),
             per_pair(self.lam2, len(pairs), "lam2"),
         )
-        found = []
-        for pair, *lams in progress(list(zip(pairs, lam1, lam2)), self.verbose, "pairs"):
+
+        def planes(job):
+            pair, *lams = job
             programs = [
                 pair_qp(rows, y, order, c, self.eps, frame.ridge) for order in both_orders(pair)
             ]
-            found.append([solve_plane(qp, λ, self.tol) for qp, λ in zip(programs, lams)])
+            return [solve_plane(qp, λ, self.tol) for qp, λ in zip(programs, lams)]
+
+        run = across(planes, zip(pairs, lam1, lam2), self.n_jobs)
+        found = list(progress(run, self.verbose, "pairs", total=len(pairs)))
         return self._keep(pairs, found, frame)
 
 
@@ -372,12 +383,10 @@ def cross_validate(  # noqa: PLR0913 (data, rules, and how the work is done)
     Φ, training, folds, rules, sweeps=5, verbose=0, n_jobs=None
 ):  # -> Chosen
     "Surfaces of all pairs, the best cell of each, then the vote as a whole."
-    from joblib import Parallel, delayed
-
     pairs = list(combinations(range(training.n_classes), 2))
     y = training.y[np.concatenate([fold.test for fold in folds])]
     jobs = [(Φ, training, fold, pair, rules) for pair in pairs for fold in folds]
-    run = Parallel(n_jobs, return_as="generator")(delayed(fold_of_pair)(*job) for job in jobs)
+    run = across(lambda job: fold_of_pair(*job), jobs, n_jobs)
     held = list(progress(run, verbose, "paths", total=len(jobs)))
     by_pair = [held[k : k + len(folds)] for k in range(0, len(held), len(folds))]
     surfaces = [surface_of(pair, rules.eps, rules.vote) for pair in by_pair]
@@ -420,8 +429,9 @@ class TwinKSVCCV(PairVotes):
         Relative duality gap that every plane must have.
     class_weight : dict, "balanced" or None, default=None
         Weights of the labels, in the fits and in the held-out accuracy.
-    n_jobs : int, optional
-        Processes for the paths of all pairs on all folds, as in joblib.
+    n_jobs : int, default=None
+        How many paths are followed at a time, by threads; None means 1 unless joblib's
+        `parallel_config` says otherwise, -1 means all cores. The result does not depend on it.
     verbose : int, default=0
         Show progress bars.
 
@@ -527,12 +537,14 @@ class TwinKSVCCV(PairVotes):
             "scores": chosen.scores,
         }
         rows, frame = self._framed(Φ, training)
-        self.paths_ = [self._paths(rows, training, pair, frame) for pair in chosen.ballot.pairs]
+        pairs = chosen.ballot.pairs
+        run = across(lambda pair: self._paths(rows, training, pair, frame), pairs, self.n_jobs)
+        self.paths_ = list(run)
         found = [
             [solve_plane(path.qp, λ, self.tol, path) for path, λ in zip(two, lams)]
             for two, lams in zip(self.paths_, self.lam_)
         ]
-        return self._keep(chosen.ballot.pairs, found, frame)
+        return self._keep(pairs, found, frame)
 
     def _paths(self, rows, training, pair, frame):
         "Both paths of a pair on all samples."

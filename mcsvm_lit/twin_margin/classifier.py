@@ -74,6 +74,7 @@ from ..core.certificates import Certificate
 from ..core.kernels import Kernel, check_psd
 from ..core.paths import widest_run
 from ..core.solving import Goal, solve
+from ..core.threads import across
 from .path_in_nu import NuPath, merged, nu_path, nu_path_points
 from .robust_kernels import ball_plane, ball_problem, kernel_radius
 
@@ -219,9 +220,23 @@ class OneVersusRest:
     def image_radii(self):
         return kernel_radius(self.training.kernel, self.training.X, self.radii, self.p)
 
-    def planes(self):  # -> one `Plane` for each class, None for a class without weight
+    @property
+    def needs_matrix(self):
+        "Are planes made from the kernel matrix?"
+        if not self.linear:
+            return True
+        return self.radii is None and (sparse.issparse(self.rows) or self.solver == "cvxpy")
+
+    def prepare(self):
+        "Compute now what all planes share, so that no two threads compute it."
+        _ = self.G if self.needs_matrix else self.rows
+        if not self.linear and self.radii is not None:
+            _ = self.image_radii
+
+    def planes(self, n_jobs=None):  # -> a `Plane` for each class, None for one without weight
+        self.prepare()
         present = [self.training.y == k for k in range(self.training.n_classes)]
-        return [self.plane(own) if own.any() else None for own in present]
+        return list(across(lambda own: self.plane(own) if own.any() else None, present, n_jobs))
 
     def plane(self, own):
         "The plane of the class whose members are marked."
@@ -230,7 +245,7 @@ class OneVersusRest:
             return self._with_kernel(side)
         if self.radii is not None:
             return self._robust(side)
-        if sparse.issparse(self.rows) or self.solver == "cvxpy":
+        if self.needs_matrix:
             p = self._with_kernel(side)
             return p._replace(w=np.asarray(p.a @ self.rows))
         return self._from_rows(side)
@@ -382,6 +397,9 @@ class TwinMarginSVC(_Planes):
         Relative duality gap to reach, for every class.
     max_iter : int, optional
         At most this many steps per class; by default each solver's own limit.
+    n_jobs : int, default=None
+        How many classes are solved at a time, by threads; None means 1 unless joblib's
+        `parallel_config` says otherwise, -1 means all cores. The planes do not depend on it.
     verbose : int, default=0
         Show a progress bar for each class that is solved by iterations.
 
@@ -427,6 +445,7 @@ class TwinMarginSVC(_Planes):
         "solver": [StrOptions({"auto", "smo", "cvxpy"})],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "n_jobs": [numbers.Integral, None],
     }
 
     def __init__(  # noqa: PLR0913
@@ -442,6 +461,7 @@ class TwinMarginSVC(_Planes):
         solver="auto",
         tol=1e-9,
         max_iter=None,
+        n_jobs=None,
         verbose=0,
     ):
         self.nu = nu
@@ -455,6 +475,7 @@ class TwinMarginSVC(_Planes):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -479,7 +500,7 @@ class TwinMarginSVC(_Planes):
         radii = self._radii(training)
         shared = OneVersusRest(training, self.nu, goal, self.solver, radii, self.p)
         self.decision_, self.nu_ = self.decision, self.nu
-        self._keep(shared.planes(), training, shared.centre)
+        self._keep(shared.planes(self.n_jobs), training, shared.centre)
         warn_unconverged("TwinMarginSVC", self.certificate_)
         return self
 
@@ -583,13 +604,19 @@ class Curve(NamedTuple):
     accuracy: dict  # {rule: (q,)}
 
 
-def accuracy_curve(shared, folds, nu, rules):  # -> Curve
-    "All ratios and rules on all folds."
-    paths = [fold_paths(shared, fold) for fold in folds]
+def accuracy_curve(shared, folds, nu, rules, n_jobs=None):  # -> Curve
+    "All ratios and rules on all folds, `n_jobs` folds at a time."
+    shared.prepare()
+    paths = list(across(lambda fold: fold_paths(shared, fold), folds, n_jobs))
     edges, r = grid_edges(nu, [p.path for ps in paths for p in ps if p])
     y, right = shared.training.y, dict.fromkeys(rules, 0.0)
-    for ps, fold in zip(paths, folds):
-        for rule, weight in hits(ps, y[fold.test], fold.test_weights, r, rules).items():
+
+    def judged(job):
+        ps, fold = job
+        return hits(ps, y[fold.test], fold.test_weights, r, rules)
+
+    for found in across(judged, zip(paths, folds), n_jobs):
+        for rule, weight in found.items():
             right[rule] = right[rule] + weight
     total = sum(fold.test_weights.sum() for fold in folds)
     return Curve(edges, r, {rule: weight / total for rule, weight in right.items()})
@@ -637,6 +664,9 @@ class TwinMarginSVCCV(_Planes):
     cv : int, splitter or iterable of index pairs, default=5
         A number of stratified folds of distinct examples, or anything that scikit-learn takes;
         its indices refer to the rows that are passed to `fit`.
+    n_jobs : int, default=None
+        How many folds are worked on at a time, by threads; None means 1 unless joblib's
+        `parallel_config` says otherwise, -1 means all cores. The result does not depend on it.
     verbose : int, default=0
         Show a progress bar over the kernels.
 
@@ -675,6 +705,7 @@ class TwinMarginSVCCV(_Planes):
         "nu": [_RATIO, "array-like", None],
         "decision": [StrOptions({"auto", "distance", "signed", "vote"})],
         "cv": ["cv_object"],
+        "n_jobs": [numbers.Integral, None],
         **{k: [*_KERNEL[k], "array-like"] for k in ("gamma", "degree", "coef0")},
     }
 
@@ -687,6 +718,7 @@ class TwinMarginSVCCV(_Planes):
         coef0=0.0,
         decision="auto",
         cv=5,
+        n_jobs=None,
         verbose=0,
     ):
         self.nu = nu
@@ -696,6 +728,7 @@ class TwinMarginSVCCV(_Planes):
         self.coef0 = coef0
         self.decision = decision
         self.cv = cv
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -725,9 +758,12 @@ class TwinMarginSVCCV(_Planes):
         self.cv_results_ = {k: [row[k] for row in rows] for k in rows[0] if k != "kernel"}
         shared = OneVersusRest(replace(training, kernel=self.kernel_), self.nu_)
         members = [training.y == k for k in range(training.n_classes)]
-        found = [
-            class_path(shared, own, training.weights, []) if own.any() else None for own in members
-        ]
+        shared.prepare()
+
+        def path_of(own):
+            return class_path(shared, own, training.weights, []) if own.any() else None
+
+        found = list(across(path_of, members, self.n_jobs))
         self.path_ = [f and f.path for f in found]
         planes = [f and self._plane(shared, f) for f in found]
         return self._keep(planes, training, shared.centre)
@@ -755,7 +791,7 @@ class TwinMarginSVCCV(_Planes):
         candidates, rows = list(candidate_kernels(self.kernel, self._grid(), training)), []
         for params, kernel in progress(candidates, self.verbose, "kernels"):
             shared = OneVersusRest(replace(training, kernel=kernel), 0.5)
-            curve = accuracy_curve(shared, folds, self.nu, rules)
+            curve = accuracy_curve(shared, folds, self.nu, rules, self.n_jobs)
             for rule in rules:
                 row = result_row(curve, rule, self.nu is None)
                 rows.append(dict(kernel=kernel, params=params) | row)
