@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "INSIDE",
     "class_factors",
     "fold_weights",
     "mixed_bits",
@@ -19,6 +20,7 @@ __all__ = [
     "stratified_folds",
     "folds_of",
     "progress",
+    "callers_level",
     "warn_unconverged",
     "KernelClassifier",
     "kernel_scores",
@@ -26,6 +28,7 @@ __all__ = [
 
 # %% ../../nbs/core/06_estimators.ipynb #a08129bf
 import numbers
+import sys
 import warnings
 from dataclasses import dataclass, replace
 from inspect import isfunction
@@ -81,6 +84,12 @@ def fold_weights(
         raise ValueError(
             f"Only one class has a positive weight ({np.asarray(classes)[left]}): "
             "a classifier needs two."
+        )
+    lost = np.setdiff1d(y, left)
+    if len(lost):
+        raise ValueError(
+            f"No example of class {np.asarray(classes)[lost].tolist()[0]!r} has a positive weight, but every "
+            "class needs a positive weight: leave out the rows of this class."
         )
     return weights
 
@@ -373,15 +382,29 @@ def progress(it=None, verbose=0, desc=None, total=None, **kw):  # a tqdm bar, or
 
 
 # %% ../../nbs/core/06_estimators.ipynb #5f64d47a
-def warn_unconverged(what, certificate):  # returns the certificate
-    "Warn when the certificate says that the tolerance was not reached."
+INSIDE = {"mcsvm_lit", "sklearn", "joblib"}  # whose lines are not those that a user wrote
+
+
+def callers_level():
+    "The `stacklevel` of the line that called into this package or scikit-learn."
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in INSIDE:
+            break
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def warn_unconverged(what, certificate, limit="max_iter"):  # returns the certificate
+    "Warn when the certificate misses its tolerance; `limit`: the parameter to raise, or None."
     if not certificate.converged:
+        remedy = f"raise {limit} or tol" if limit else "raise tol"
         warnings.warn(
             f"{what} stopped at a relative duality gap of {certificate.relative_gap:.1e} after "
             f"{certificate.n_iter:,} iterations, {certificate.tol:.0e} was asked for: "
-            f"raise max_iter or tol, or scale the features. {certificate!r}",
+            f"{remedy}, or scale the features. {certificate!r}",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=callers_level(),
         )
     return certificate
 

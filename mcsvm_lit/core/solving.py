@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from .certificates import Certificate
 from .estimators import progress
@@ -200,7 +201,7 @@ def better(new, old):
     "The one of two solutions with the smaller gap; the new one if they are equal."
     if old is None or new.certificate.gap <= old.certificate.gap:
         return new
-    return old
+    return new if np.isnan(old.certificate.gap) else old
 
 
 # %% ../../nbs/core/08_solving.ipynb #e3aa7b1f
@@ -214,7 +215,10 @@ def take_turns(problem, goal, strategy, state, watch):
         budget = min(budget, goal.max_steps - watch.before)
     watch.gave_up = False
     for _ in range(TURNS):
-        state, taken = strategy.run(problem, state, Effort(aim, budget - steps, watch, goal))
+        try:
+            state, taken = strategy.run(problem, state, Effort(aim, budget - steps, watch, goal))
+        except LinAlgError:
+            taken = 0  # float64 has no step to offer: others have their turn from the last state
         steps += taken
         state, drift = problem.refresh(state)
         n_iter = watch.before + steps

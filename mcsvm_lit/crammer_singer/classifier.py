@@ -11,11 +11,13 @@ __all__ = [
     "ByFactor",
     "rivals",
     "CrammerSingerSVC",
+    "one_of_two",
     "copies",
 ]
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #c71dd9fa
 import numbers
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -112,8 +114,8 @@ class CrammerSingerSVC(KernelClassifier):
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_iter : int, default=2000
-        At most so many steps per training example. For the linear kernel, where they are cheap,
-        ten times as many passes over the data.
+        At most so many passes over the data. A pass is as many steps on single examples as there
+        are distinct examples; for the linear kernel a Newton step counts as one, too.
     cache_size : float, default=500
         Megabytes for the kernel matrix, or for the parts of it that are held at once; copies of
         smaller parts take up to a third more.
@@ -136,16 +138,17 @@ class CrammerSingerSVC(KernelClassifier):
         Their distributions η over the classes.
     dual_coef_ : ndarray of shape (n_support, n_classes)
         Their coefficients α = c (e_y - η) in the kernel expansion of the scores.
-    coef_ : ndarray of shape (n_classes, n_features)
-        The prototypes M; for the linear kernel only.
-    intercept_ : ndarray of shape (n_classes,)
-        The biases; zero without `fit_intercept`.
+    coef_ : ndarray of shape (n_classes, n_features), two classes: (1, n_features)
+        The prototypes M; of two classes, whose prototypes add up to zero, the second minus the
+        first. For the linear kernel only.
+    intercept_ : ndarray of shape (n_classes,), two classes: (1,)
+        The biases, likewise; zero without `fit_intercept`.
     slack_ : ndarray of shape (n_samples,)
         ξ of every row, also of rows of weight zero.
     certificate_ : Certificate
         Primal and dual value, gap and residuals.
     n_iter_ : int
-        Steps on single examples; for the linear kernel, passes over the data.
+        Passes over the data, rounded up; at most `max_iter`.
 
     Examples
     --------
@@ -210,7 +213,11 @@ class CrammerSingerSVC(KernelClassifier):
         training = self._training(X, y, sample_weight)
         problem = self._problem(training)
         start = self._start(training, before)
-        solution = solve(problem, self._goal(len(training)), STRATEGIES, start)
+        per_pass = 1 if isinstance(problem, LinearCrammerSinger) else problem.n  # steps
+        goal = Goal(self.tol, self.max_iter * per_pass, self.cache_size, self.verbose)
+        solution = solve(problem, goal, STRATEGIES, start)
+        passes = -(-solution.certificate.n_iter // per_pass)
+        self.certificate_ = replace(solution.certificate, n_iter=passes)
         self._keep(training, problem, solution)
         self._judge_absent(training, X)
         warn_unconverged("CrammerSingerSVC", self.certificate_)
@@ -222,10 +229,6 @@ class CrammerSingerSVC(KernelClassifier):
         if not training.kernel.psd:
             refuse_indefinite(training.kernel, training.X)
         return CrammerSinger.of(training, self.C, self.fit_intercept)
-
-    def _goal(self, n_examples):
-        steps = self.max_iter * (10 if self.kernel == "linear" else n_examples)
-        return Goal(self.tol, steps, self.cache_size, self.verbose)
 
     def _start(self, training, before):
         "The distributions of the last fit, where rows and labels are the same; None if of no use."
@@ -250,13 +253,13 @@ class CrammerSingerSVC(KernelClassifier):
         self.support_vectors_ = None if training.precomputed else training.X[support]
         self.label_distribution_ = η[support]
         self.dual_coef_ = own_and_rest(η, y, problem.c)[support]
-        self.intercept_ = float(self.fit_intercept) * self.dual_coef_.sum(0)
+        self._shift = float(self.fit_intercept)
+        self.intercept_ = one_of_two(self._shift * self.dual_coef_.sum(0))
         vars(self).pop("coef_", None)
         if M is not None:  # the very prototypes that the certificate is about
-            self.coef_, self.intercept_ = problem.rows.split(M)
+            self.coef_, self.intercept_ = map(one_of_two, problem.rows.split(M))
         self.slack_ = training.back(slacks(F, y))
-        self.certificate_ = solution.certificate
-        self.n_iter_ = solution.certificate.n_iter
+        self.n_iter_ = self.certificate_.n_iter
         self._labels = training.labels
         self._place = training.back(place, fill=-1)
         self._rival = rivals(F, η, y)[support]
@@ -270,12 +273,16 @@ class CrammerSingerSVC(KernelClassifier):
             self.slack_[absent] = slacks(F, training.labels[absent])
 
     def _scores(self, X):
-        if self.kernel == "linear":
-            return np.asarray(X @ self.coef_.T) + self.intercept_
-        if self.kernel == "precomputed":
-            return X[:, self.support_] @ self.dual_coef_ + self.intercept_
-        F = kernel_scores(self.kernel_, X, self.support_vectors_, self.dual_coef_)
-        return F + self.intercept_
+        if self.kernel_.name == "linear":
+            F = np.asarray(X @ self.coef_.T)
+        elif self.kernel_.name == "precomputed":
+            F = X[:, self.support_] @ self.dual_coef_
+        else:
+            F = kernel_scores(self.kernel_, X, self.support_vectors_, self.dual_coef_)
+        if len(self.classes_) > 2:
+            return F + self.intercept_
+        f = one_of_two(F.T) + self.intercept_
+        return np.vstack([-f / 2, f / 2]).T
 
     def confusable(self, i):
         """The labels that a training example is confused with.
@@ -335,12 +342,12 @@ class CrammerSingerSVC(KernelClassifier):
         ndarray of shape (n_samples,)
         """
         X = self._check(X)
-        if self.kernel == "precomputed":
+        if self.kernel_.name == "precomputed":
             raise ValueError(
                 "A precomputed kernel does not hold K(x, x): "
                 "use mcsvm_lit.score_radius(certificate_.gap, diagonal)."
             )
-        return score_radius(self.certificate_.gap, self.kernel_.diag(X) + self.fit_intercept)
+        return score_radius(self.certificate_.gap, self.kernel_.diag(X) + self._shift)
 
     def certified(self, X):
         """Where the predicted label is proved to be that of the exact optimum.
@@ -356,6 +363,11 @@ class CrammerSingerSVC(KernelClassifier):
         """
         two = np.sort(self._scores(self._check(X)), axis=1)[:, -2:]
         return two[:, 1] - two[:, 0] > self.score_bound(X)
+
+
+def one_of_two(rows):  # one row, or number, per class; those of two classes add up to zero
+    "What predicts: for two classes the second's minus the first's, as scikit-learn has it."
+    return rows[1:] - rows[:1] if len(rows) == 2 else rows
 
 
 def copies(training):  # -> (m,), -1 for a precomputed kernel, which does not show its rows

@@ -195,8 +195,8 @@ def batch(todo, least, Kxx, y, c, G, η):  # changes G and η -> steps taken
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #16956b29
-@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8, f8, i8")
-def run(Kxx, y, c, G, η, tol, floor, ε, most):  # noqa: PLR0913
+@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8, f8, i8, i8")
+def run(Kxx, y, c, G, η, tol, floor, ε, due, most):  # noqa: PLR0913
     "Greedy batches; changes G and η -> Look, steps, is nothing left to do?"
     steps = 0
     while True:
@@ -204,12 +204,13 @@ def run(Kxx, y, c, G, η, tol, floor, ε, most):  # noqa: PLR0913
         worst = look.ψ.max()
         if look.gap <= max(tol * look.primal, floor) or worst < ε:
             return look, steps, True
-        if steps >= most:
+        if steps >= min(due, most):
             return look, steps, False
         bad = np.flatnonzero(look.ψ >= SHARE * worst)
         bad = bad[np.argsort(-look.ψ[bad].astype(np.float32), kind="mergesort")]
         first = np.array([look.g.astype(np.float32).argmax()])
-        taken = batch(np.append(first, bad), SHARE * worst, Kxx, y, c, G, η)
+        todo = np.append(first, bad)[: most - steps]
+        taken = batch(todo, SHARE * worst, Kxx, y, c, G, η)
         if taken == 0:
             return look, steps, True  # rounding: no step changes anything any more
         steps += taken
@@ -579,8 +580,8 @@ def descend(Kxx, e, stop, tell=silent):  # -> (Look, steps)
     due = max(FIRST_LEAP, e.n // 8)
     while True:
         e.exchange()
-        most = min(due, stop.most - steps)
-        look, taken, done = run(Kxx, e.y, e.c, e.G, e.η, stop.tol, stop.floor, stop.ε, most)
+        limits = (stop.tol, stop.floor, stop.ε, due, stop.most - steps)
+        look, taken, done = run(Kxx, e.y, e.c, e.G, e.η, *limits)
         steps += taken
         tell(look.primal, look.gap, steps)
         if done or steps >= stop.most:

@@ -71,11 +71,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
 
 from ..core.certificates import Certificate
 from ..core.compiled import Indices, Matrix, Number, Vector, kernel
-from ..core.linear import conjugate_gradients
+from ..core.linear import conjugate_gradients, definite_solver
 from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
@@ -502,7 +501,10 @@ class Sweeps:
             if gap <= effort.aim * ((M * M).sum() / 2 + loss):
                 break
             visited = np.count_nonzero(lists.size)
-            left = int(np.ceil((effort.budget * n - visits) / visited))
+            left = (effort.budget * n - visits) // visited
+            if left < 1:
+                visits = effort.budget * n  # too little is left for one more sweep
+                break
             made = sweep_lists(problem, M, η, lists, rng, min(SWEEPS if sweeps else 1, left))
             visits += made * visited
             sweeps += made
@@ -619,8 +621,7 @@ def by_pairs(Xa, S, w, g):  # rows, classes in play and σ c of the active examp
     Q = Z @ Z.T
     Q *= XX if len(row) == len(XX) else XX[np.ix_(row, row)]
     Q[np.diag_indices(len(Q))] += 1
-    factor = cho_factor(Q.T, overwrite_a=True, check_finite=False)
-    u = cho_solve(factor, (Z * (Xa @ g.T)[row]).sum(1), check_finite=False)
+    u = definite_solver(Q)((Z * (Xa @ g.T)[row]).sum(1))
     Zu = np.zeros(S.shape)
     np.add.at(Zu, row, Z * u[:, None])
     return (Xa.T @ Zu).T - g
@@ -646,9 +647,9 @@ def by_classes(Xa, S, w, g):  # as in by_pairs -> Δ
     "The Newton direction by (13.9)."
     Xa = Xa.toarray() if sparse.issparse(Xa) else Xa
     K, d = g.shape
-    factor = cho_factor(class_system(Xa, S, w, d).T, overwrite_a=True, check_finite=False)
+    solver = definite_solver(class_system(Xa, S, w, d))
     Δ = np.zeros_like(g)
-    Δ[:-1] = cho_solve(factor, -g[:-1].ravel(), check_finite=False).reshape(K - 1, d)
+    Δ[:-1] = solver(-g[:-1].ravel()).reshape(K - 1, d)
     return Δ - Δ.mean(0)
 
 

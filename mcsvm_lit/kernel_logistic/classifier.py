@@ -22,6 +22,12 @@ from scipy.special import log_softmax
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from mcsvm_lit.core.estimators import (
+    KernelClassifier,
+    kernel_scores,
+    row_codes,
+    warn_unconverged,
+)
 from mcsvm_lit.kernel_logistic.multinomial import (
     SoftmaxLogistic,
     softmax_check,
@@ -29,10 +35,10 @@ from mcsvm_lit.kernel_logistic.multinomial import (
     softmax_strategies,
 )
 
-from ..core.estimators import KernelClassifier, kernel_scores, warn_unconverged
-from ..core.kernels import refuse_indefinite
+from ..core.kernels import Kernel, refuse_indefinite
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
+from .linear import FeatureNewton, LinearLogistic, few_features
 from .problem import score_bound
 from .solvers import BinaryLogistic, Gram, strategies_for
 
@@ -50,8 +56,11 @@ def probabilities(
 
 
 # %% ../../nbs/kernel_logistic/25_classifier.ipynb #dd619140
-def logistic_problem(training, C, intercept, cache_size):
-    "The problem (25.1) or (25.2) that training data make, by their number of classes."
+def logistic_problem(training, C, intercept, cache_size, solver="auto"):
+    "The problem (25.1) or (25.2) that training data make, by kernel and number of classes."
+    linear = training.kernel.name == "linear" and solver != "smo"
+    if linear and few_features(training.X, training.n_classes):
+        return LinearLogistic.of(training, C, intercept)
     gram = Gram(training.kernel, training.X, cache_size)
     c = C * training.weights
     if training.n_classes == 2:
@@ -62,6 +71,8 @@ def logistic_problem(training, C, intercept, cache_size):
 
 def logistic_strategies(problem, solver, fresh):
     "The strategies that the name of a solver stands for; fresh: without a start from before."
+    if isinstance(problem, LinearLogistic):
+        return [FeatureNewton()]
     if isinstance(problem, SoftmaxLogistic):
         return softmax_strategies(solver, fresh)
     return strategies_for(solver, problem.gram.matrix is not None)
@@ -70,6 +81,9 @@ def logistic_strategies(problem, solver, fresh):
 def expansion(problem, state):  # -> (m, q), (q,), one column for each function
     "Coefficients of the kernel expansion, and intercepts."
     a = problem.coefficients(state.u)
+    if isinstance(problem, LinearLogistic):
+        W, b = problem.prototypes(state)
+        return (a, b) if problem.K > 2 else (2 * a[:, 1:], b)
     if isinstance(problem, SoftmaxLogistic):
         return a, problem.best_intercepts(state.F)
     return a[:, None], np.array([problem.best_intercept(state.F)])
@@ -77,19 +91,30 @@ def expansion(problem, state):  # -> (m, q), (q,), one column for each function
 
 # %% ../../nbs/kernel_logistic/25_classifier.ipynb #121eb04c
 class LastFit(NamedTuple):
-    "What a warm start needs: labels, class indices and weights of the examples, and the logits."
+    "What a warm start needs: kernel, rows (as codes), labels, weights, and the logits."
 
+    kernel: Kernel
+    rows: np.ndarray
     classes: np.ndarray
     y: np.ndarray
     c: np.ndarray
     u: np.ndarray
 
-    def start(self, training, c):  # c: the new weights -> logits, or None
-        "The logits for other weights, if the examples have the same labels as before."
-        same = len(self.y) == len(training) and np.array_equal(self.y, training.y)
-        if not (same and np.array_equal(self.classes, training.classes)):
+    @classmethod
+    def of(cls, training, problem, u):
+        "What is to be remembered of a fit that ended, or was interrupted, at the logits u."
+        rows = row_codes(training.X)
+        return cls(training.kernel, rows, training.classes, training.y, problem.c, u)
+
+    def start(self, training, problem):  # -> logits, or None
+        "The logits for other weights, if kernel, rows and labels are those of the last fit."
+        then = (self.rows, self.classes, self.y)
+        now = (row_codes(training.X), training.classes, training.y)
+        same = all(map(np.array_equal, then, now)) and self.kernel == training.kernel
+        wide = isinstance(problem, LinearLogistic) or training.n_classes > 2
+        if not same or (self.u.ndim == 2) != wide:
             return None
-        return shrunken(self.u, self.y, np.minimum(1.0, self.c / c))
+        return shrunken(self.u, self.y, np.minimum(1.0, self.c / problem.c))
 
 
 def shrunken(u, y, t):  # t in (0, 1], (n,)
@@ -132,13 +157,16 @@ class KernelLogisticRegression(KernelClassifier):
         Relative duality gap to reach.
     solver : {"auto", "smo", "newton"}, default="auto"
         "smo" takes exact steps on pairs or blocks, "newton" is Newton's method, and "auto" decides
-        by the gap that it measures.
+        by the gap that it measures. With the linear kernel and few features the last two are
+        Newton's method in the coordinates of the features.
     max_iter : int, optional
-        The most steps of all solvers together; by default each has its own limit.
+        The most steps of all solvers together, on a pair, on a block or of Newton's method; by
+        default each has its own limit.
     cache_size : float, default=500
         Megabytes for kernel values.
     warm_start : bool, default=False
-        Start from the last fit, or from where it was interrupted, if it had the same labels.
+        Start from the last fit, or from where it was interrupted, if it had the same kernel, rows
+        and labels.
     class_weight : dict or "balanced", optional
         Weights of the labels.
     verbose : int, default=0
@@ -163,7 +191,7 @@ class KernelLogisticRegression(KernelClassifier):
     certificate_ : Certificate
         Primal and dual value, gap and residuals.
     n_iter_ : int
-        Steps of all solvers.
+        Steps of all solvers, at most `max_iter`.
     solver_ : str
         The one that ended the fit: "smo", "newton" or "lowrank".
 
@@ -224,33 +252,31 @@ class KernelLogisticRegression(KernelClassifier):
         training = self._training(X, y, sample_weight)
         if not training.kernel.psd:
             refuse_indefinite(training.kernel, training.X)
-        problem = logistic_problem(training, self.C, self.fit_intercept, self.cache_size)
+        how = (self.C, self.fit_intercept, self.cache_size, self.solver)
+        problem = logistic_problem(training, *how)
         last = getattr(self, "_last", None) if self.warm_start else None
-        before = last.start(training, problem.c) if last else None
+        before = last.start(training, problem) if last else None
         strategies = logistic_strategies(problem, self.solver, before is None)
         goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
         try:
             solution = solve(problem, goal, strategies, before)
         except KeyboardInterrupt as stop:
             if hasattr(stop, "state"):
-                self._remember(training, problem, stop.state)
+                self._last = LastFit.of(training, problem, stop.state.u)
             raise
-        self._remember(training, problem, solution.state)
+        self._last = LastFit.of(training, problem, solution.state.u)
         return self._fitted(training, problem, solution)
-
-    def _remember(self, training, problem, state):
-        "What a warm start needs."
-        self._last = LastFit(training.classes, training.y, problem.c, state.u)
 
     def _fitted(self, training, problem, solution):
         "Set the fitted attributes."
         self.dual_coef_, self.intercept_ = expansion(problem, solution.state)
         self.support_ = training.first
         self.support_vectors_ = None if training.precomputed else training.X
-        if self.kernel == "linear":
+        vars(self).pop("coef_", None)
+        if isinstance(problem, LinearLogistic):
+            self.coef_ = problem.prototypes(solution.state)[0]
+        elif training.kernel.name == "linear":
             self.coef_ = np.asarray((training.X.T @ self.dual_coef_).T)
-        elif hasattr(self, "coef_"):
-            del self.coef_
         diagonal = training.kernel.diag(training.X)
         self._largest_diagonal = float(diagonal.max()) if self.fit_intercept else 0.0
         self.solver_ = solution.strategy
@@ -260,9 +286,9 @@ class KernelLogisticRegression(KernelClassifier):
         return self
 
     def _scores(self, X):  # (n, K); two classes: minus and plus half the score
-        if self.kernel == "linear":
+        if self.kernel_.name == "linear":
             F = np.asarray(X @ self.coef_.T)
-        elif self.kernel == "precomputed":
+        elif self.kernel_.name == "precomputed":
             F = X[:, self.support_] @ self.dual_coef_
         else:
             F = kernel_scores(self.kernel_, X, self.support_vectors_, self.dual_coef_)
@@ -280,7 +306,7 @@ class KernelLogisticRegression(KernelClassifier):
     def score_bound(self, X):  # -> (n,)
         "How far any difference of two scores can be from that of the exact model."
         X = self._check(X)
-        if self.kernel == "precomputed":
+        if self.kernel_.name == "precomputed":
             raise ValueError(
                 "A precomputed kernel does not hold k(x, x): use "
                 "mcsvm_lit.kernel_logistic.problem.score_bound(certificate_.gap, diagonal)."

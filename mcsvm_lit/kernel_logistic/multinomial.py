@@ -70,7 +70,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import log_softmax, logsumexp
 
 from mcsvm_lit.kernel_logistic.solvers import (
@@ -83,7 +82,7 @@ from mcsvm_lit.kernel_logistic.solvers import (
 
 from ..core.certificates import Certificate
 from ..core.compiled import Indices, Matrix, Vector, kernel
-from ..core.linear import conjugate_gradients
+from ..core.linear import conjugate_gradients, definite_solver
 from ..core.simplex import own_and_rest
 from ..core.solving import Pace, solve
 from ..core.threads import one_thread
@@ -713,6 +712,8 @@ def descend_blocks(problem, state, effort, patient=True):  # -> state, steps
         least, moves = WORTH * shares.max(), 0
         taken = 0
         for batch in batches(gram, rows, shares):
+            left = effort.budget - steps - taken
+            batch = Batch(batch.todo[:left], batch.slots[:left], batch.rows)
             taken += block_steps(batch, examples, blocks.point, κ, least)
         if not taken:
             break  # what is left is rounding
@@ -786,8 +787,7 @@ def direction_by_cholesky(G, system):  # -> S x, G S x
     M = np.einsum("ikr,jks->irjs", B, B, optimize=True) * (G + κ)[:, None, :, None]
     M = M.reshape(V.size, V.size)
     M.flat[:: V.size + 1] += 1
-    factor = cho_factor(M, lower=True, overwrite_a=True)
-    Sx = S.times(cho_solve(factor, S.transposed(V).ravel()).reshape(V.shape))
+    Sx = S.times(definite_solver(M)(S.transposed(V).ravel()).reshape(V.shape))
     return Sx, G @ Sx
 
 
@@ -924,11 +924,11 @@ class RisingNewton(SoftmaxNewton):
         effort.give_up()
         size = max(problem.c.mean() * problem.gram.diagonal.mean(), 1.0)
         rungs = max(0, int(np.log10(size)))
-        rough = unwatched(RISING_AIM, effort.budget)
         steps = 0
         if rungs:
             state = problem.with_weights(10.0**-rungs).start()
         for below in range(rungs, 0, -1):
+            rough = unwatched(RISING_AIM, effort.budget - steps)
             state, it = softmax_newton(problem.with_weights(10.0**-below), state, rough)
             state = LogisticState(at_tenfold_weights(state.u, problem.y), state.F)
             steps += it

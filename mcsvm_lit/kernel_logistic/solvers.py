@@ -84,7 +84,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import issparse
 from scipy.special import expit
 
@@ -99,7 +98,7 @@ from mcsvm_lit.core.kernels import (
 
 from ..core.certificates import Certificate
 from ..core.compiled import Vector, kernel
-from ..core.linear import conjugate_gradients
+from ..core.linear import conjugate_gradients, definite_solver
 from ..core.solving import Effort, Goal, Pace, solve
 from ..core.threads import one_thread
 from .problem import best_intercept, klr_certificate, klr_check, klr_values
@@ -615,12 +614,12 @@ def cholesky_systems(G):  # -> function of S -> solver of (I + S G S) x = V
         B *= S
         B.flat[:: len(B) + 1] += 1
         try:
-            R = cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
+            solution = definite_solver(B)
         except np.linalg.LinAlgError:
             raise ValueError(INDEFINITE) from None
 
         def solver(V, enough):  # -> x, G S x; exact, whatever would be enough
-            x = cho_solve(R, V, check_finite=False)
+            x = solution(V)
             return x, G @ (S[:, None] * x)
 
         return solver
@@ -748,8 +747,8 @@ def woodbury(L, rows=4096):  # (n, q) -> function of S -> approximate solver
         for i in range(0, len(L), rows):
             A = v[i : i + rows] * L[i : i + rows]
             M += A.T @ A
-        R = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
-        return lambda V: V - v * (L @ cho_solve(R, L.T @ (v * V), check_finite=False))
+        small = definite_solver(M)
+        return lambda V: V - v * (L @ small(L.T @ (v * V)))
 
     return factored
 
@@ -958,8 +957,8 @@ class WorkingSets:
 class LowRank:
     """Newton's method on a factor of low rank, the factor corrected, then as a preconditioner.
 
-    Its budget counts iterations of each of the three. It takes one turn: a second one would
-    only repeat the first.
+    Its budget counts iterations of all three. It takes one turn: a second one would only repeat
+    the first.
 
     Parameters
     ----------
@@ -991,8 +990,10 @@ class LowRank:
         if not whole and gram.matrix is not None:
             return state, 0
         new, steps = self.by_model(problem, L, state, effort)
-        if whole and not reached(problem, new, effort):
-            new, more = newton(problem, gradient_systems(gram.times, L), new, effort)
+        left = effort.budget - steps
+        if whole and left > 0 and not reached(problem, new, effort):
+            rest = replace(effort, budget=left)
+            new, more = newton(problem, gradient_systems(gram.times, L), new, rest)
             steps += more
         return smaller_gap(problem, new, state), steps
 
@@ -1003,7 +1004,8 @@ class LowRank:
         finer = replace(effort, aim=effort.aim / 4)
         found, steps = newton(model, model.gram.systems(), start, finer)
         true = LogisticState(found.u, problem.gram.times(problem.coefficients(found.u)))
-        state, products = correct(problem, L, true, effort)
+        rest = replace(effort, budget=effort.budget - steps)
+        state, products = correct(problem, L, true, rest)
         return state, steps + products
 
 
