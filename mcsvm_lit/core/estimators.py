@@ -87,9 +87,10 @@ def fold_weights(
         )
     lost = np.setdiff1d(y, left)
     if len(lost):
+        name = np.asarray(classes)[lost].tolist()[0]
         raise ValueError(
-            f"No example of class {np.asarray(classes)[lost].tolist()[0]!r} has a positive weight, but every "
-            "class needs a positive weight: leave out the rows of this class."
+            f"No example of class {name!r} has a positive weight, but every class needs a "
+            "positive weight: leave out the rows of this class."
         )
     return weights
 
@@ -382,7 +383,7 @@ def progress(it=None, verbose=0, desc=None, total=None, **kw):  # a tqdm bar, or
 
 
 # %% ../../nbs/core/06_estimators.ipynb #5f64d47a
-INSIDE = {"mcsvm_lit", "sklearn", "joblib"}  # whose lines are not those that a user wrote
+INSIDE = {"mcsvm_lit", "sklearn", "joblib", "contextlib"}  # no lines that a user wrote
 
 
 def callers_level():

@@ -82,7 +82,7 @@ def expansion(problem, state):  # -> (m, q), (q,), one column for each function
     "Coefficients of the kernel expansion, and intercepts."
     a = problem.coefficients(state.u)
     if isinstance(problem, LinearLogistic):
-        W, b = problem.prototypes(state)
+        _, b = problem.prototypes(state)
         return (a, b) if problem.K > 2 else (2 * a[:, 1:], b)
     if isinstance(problem, SoftmaxLogistic):
         return a, problem.best_intercepts(state.F)

@@ -143,8 +143,8 @@ class LinearLogistic:
         "Zero, or the prototypes that given log η make."
         if before is None:
             return self.at(np.zeros((self.K, self.table.Z.shape[1])))
-        W = self.table.prototypes(self.coefficients(log_softmax(before, axis=1)))
-        return self.at(W * self.table.size)
+        M = self.table.prototypes(self.coefficients(log_softmax(before, axis=1)))
+        return self.at(M * self.table.size)
 
     def refresh(self, state):
         "The scores of the prototypes, computed again."
@@ -152,20 +152,20 @@ class LinearLogistic:
         return new, float(np.abs(new.F - state.F).max(initial=0))
 
     def prototypes(self, state):
-        "W and the intercepts of the rows as they were given; one function for two classes."
-        W = state.θ / self.table.size
-        b = state.b - W @ self.table.centre
-        return (W, b) if self.K > 2 else (W[1:] - W[:1], b[1:] - b[:1])
+        "M and the intercepts of the rows as they were given; one function for two classes."
+        M = state.θ / self.table.size
+        b = state.b - M @ self.table.centre
+        return (M, b) if self.K > 2 else (M[1:] - M[:1], b[1:] - b[:1])
 
     def penalty(self, θ):
-        "½‖W‖²."
+        "½‖M‖²."
         return ((θ / self.table.size) ** 2).sum() / 2
 
     def values(self, state):
         "Primal value and gap of a pair, (23.18), without the factor."
         loss = self.c @ softmax_loss(state.F + state.b, self.y)
-        W = self.table.prototypes(self.coefficients(state.u))
-        apart = ((state.θ / self.table.size - W) ** 2).sum() / 2
+        M = self.table.prototypes(self.coefficients(state.u))
+        apart = ((state.θ / self.table.size - M) ** 2).sum() / 2
         divergence = self.c @ softmax_kl(state.F + state.b, state.u)
         return self.penalty(state.θ) + loss, max(divergence, 0.0) + apart
 
