@@ -31,6 +31,7 @@ from mcsvm_lit.crammer_singer.linear_solver import (
     Sweeps,
 )
 
+from ..core.certificates import roundoff, score_rounding
 from ..core.estimators import KernelClassifier, kernel_scores, warn_unconverged
 from ..core.kernels import refuse_indefinite
 from ..core.simplex import own_and_rest
@@ -345,9 +346,20 @@ class CrammerSingerSVC(KernelClassifier):
         if self.kernel_.name == "precomputed":
             raise ValueError(
                 "A precomputed kernel does not hold K(x, x): "
-                "use mcsvm_lit.score_radius(certificate_.gap, diagonal)."
+                "use mcsvm_lit.score_radius(certificate_.gap + certificate_.rounding, diagonal)."
             )
-        return score_radius(self.certificate_.gap, self.kernel_.diag(X) + self._shift)
+        c, kernel = self.certificate_, replace(self.kernel_, shift=self._shift)
+        size = kernel.sizes(X)
+        radius = score_radius(c.gap + c.rounding, size**2) * (1 + roundoff(8))  # rounded up
+        return radius + 2 * self._score_errors(kernel, size)
+
+    def _score_errors(self, kernel, size):
+        "How far rounding can take a score at points of these sizes, (4.8)."
+        if self.kernel_.name == "linear":
+            lengths = np.sqrt((self.coef_**2).sum(1) + self.intercept_**2)
+            return roundoff(self.coef_.shape[1] + 8) * size * lengths.max()
+        V, α = self.support_vectors_, self.dual_coef_
+        return score_rounding(size, α, kernel.sizes(V), kernel.rounding(V)).max(1)
 
     def certified(self, X):
         """Where the predicted label is proved to be that of the exact optimum.

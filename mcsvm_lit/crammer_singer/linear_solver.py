@@ -72,7 +72,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, gap_rounding, roundoff
 from ..core.compiled import Indices, Matrix, Number, Vector, kernel
 from ..core.linear import conjugate_gradients, definite_solver
 from ..core.simplex import own_and_rest, project_row
@@ -235,6 +235,7 @@ class LinearCrammerSinger:
         apart = state.M - self.prototypes(state.η)
         primal = (state.M**2).sum() / 2 + loss
         infeasible = max(-state.η.min(), np.abs(state.η.sum(1) - 1).max())
+        rounding = self._rounding(state, np.linalg.norm(apart, axis=1))
         return Certificate(
             primal=float(primal),
             dual=float(primal - terms.sum() - (apart**2).sum() / 2),
@@ -243,7 +244,21 @@ class LinearCrammerSinger:
             complementarity=float(terms.max()),
             n_iter=n_iter,
             tol=tol,
+            rounding=rounding,
         )
+
+    def _rounding(self, state, apart):  # apart: ‖M_r - M_r(η)‖ (K,)
+        "How far rounding can have moved the gap (13.10), by (4.8) and (4.9)."
+        size, (n, K) = np.sqrt(self.terms.A), state.F.shape
+        α = np.abs(own_and_rest(state.η, self.y, self.c))
+        lengths = np.linalg.norm(state.M, axis=1)
+        errors = roundoff(self.rows.width + 6) * size * lengths.max()
+        largest = 1 + np.abs(state.F).max(1)
+        moved = errors + np.abs(state.η.sum(1) - 1) * largest
+        scores = gap_rounding(self.c, moved, 5 * largest, lipschitz=3.0, operations=K + 8)
+        summed = roundoff(n + 4) * (size @ α)  # the error of M(η), each row
+        squares = roundoff(K * self.rows.width + 8) * (lengths @ lengths + apart @ apart)
+        return float(scores + apart @ summed + summed @ summed + squares)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #08a1bcfd

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, gap_rounding, score_rounding
 from ..core.estimators import kernel_scores
 from ..core.kernels import Kernel
 from ..core.simplex import own_and_rest
@@ -126,7 +126,7 @@ def cs_gaps(G, η, c):  # -> (n,), their sum is P - D
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #a02bdc19
-def cs_certificate(
+def cs_certificate(  # noqa: PLR0913 (a point, its scores, and what is known of both)
     F,  # scores of the examples (n, K)
     η,  # distributions (n, K)
     y,  # class indices
@@ -134,12 +134,16 @@ def cs_certificate(
     n_iter=0,
     tol=1e-3,
     drift=0.0,  # how far F may be from the scores that η implies
+    errors=0.0,  # how far rounding may have moved the scores of each example, (4.8)
 ):  # -> Certificate
     "The certificate of the classifier that η describes, with scores F."
     P, _ = cs_values(F, η, y, c)
     G = F - one_hot(y, F.shape[1])
-    infeasible = max(-η.min(), np.abs(η.sum(1) - 1).max())
+    unnormed = np.abs(η.sum(1) - 1)
+    infeasible = max(-η.min(), unnormed.max())
     slackness = (c[:, None] * η * (G.max(1, keepdims=True) - G)).max()
+    largest = 1 + np.abs(F).max(1)
+    moved = errors + drift + unnormed * largest
     return Certificate(
         primal=float(P),
         dual=float(P - cs_gaps(G, η, c).sum()),
@@ -148,6 +152,7 @@ def cs_certificate(
         complementarity=float(slackness),
         n_iter=n_iter,
         tol=tol,
+        rounding=gap_rounding(c, moved, 5 * largest, lipschitz=3.0, operations=F.shape[1] + 8),
     )
 
 
@@ -248,6 +253,20 @@ class CrammerSinger:
         again = kernel_scores(self.kernel, self.X[i], self.X[S], α[S])
         return state, float(np.abs(again - state.F[i]).max(initial=0))
 
+    @cached_property
+    def sizes(self):
+        "Roots of k(x, x)."
+        if callable(self.kernel.name) and self.has_matrix:
+            return np.sqrt(np.maximum(self.matrix.diagonal(), 0))
+        return self.kernel.sizes(self.X)
+
+    @cached_property
+    def rounding(self):
+        "κ of (4.8), of the kernel values."
+        return self.kernel.rounding(self.X)
+
     def certify(self, state, n_iter=0, tol=1e-3, drift=0.0):
         "The certificate of the classifier that the distributions describe."
-        return cs_certificate(state.F, state.η, self.y, self.c, n_iter, tol, drift)
+        α = own_and_rest(state.η, self.y, self.c)
+        errors = score_rounding(self.sizes, α, self.sizes, self.rounding).max(1)
+        return cs_certificate(state.F, state.η, self.y, self.c, n_iter, tol, drift, errors)
