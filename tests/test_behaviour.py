@@ -412,9 +412,9 @@ def fitted(case, data):
     settings = dict(case.settings)
     if case.folds:
         settings["cv"] = splits(data)
-    if case.radii:
-        settings["epsilon"] = data.radius
     extra = {"sample_weight": data.weight} if case.weighted else {}
+    if case.radii:
+        extra["epsilon"] = data.radius
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         return public(case.call)(**settings).fit(X, data.y, **extra), Z

@@ -449,7 +449,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
         )
-        check_classification_targets(y)
+        if y.dtype.kind not in "iubU":  # whole numbers and names are labels
+            check_classification_targets(y)
         self.classes_, y = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(

@@ -14,14 +14,20 @@ __all__ = [
     "Plane",
     "plane_from_margin",
     "OneVersusRest",
+    "checked_ratios",
     "TwinMarginSVC",
     "ClassPath",
     "class_path",
     "fold_paths",
     "hits",
-    "candidate_kernels",
+    "Candidate",
+    "candidates",
     "grid_edges",
     "Curve",
+    "SolvedPlanes",
+    "scores_of",
+    "solved_planes",
+    "judges",
     "accuracy_curve",
     "result_row",
     "TwinMarginSVCCV",
@@ -37,6 +43,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import norm as sparse_norm
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -51,14 +58,15 @@ from mcsvm_lit.core.estimators import (
     warn_unconverged,
 )
 from mcsvm_lit.twin_margin.problem import (
-    COLLAPSED,
     General,
     MarginProblem,
     Pairs,
     about_rest,
     bias,
-    class_mass,
+    collapse_message,
     cross_about_rest,
+    plane_by_box,
+    reduced_caps,
     solve_margin_points,
 )
 from mcsvm_lit.twin_margin.robust import (
@@ -68,15 +76,20 @@ from mcsvm_lit.twin_margin.robust import (
     conjugate,
     uncertain,
 )
+from mcsvm_lit.twin_margin.robust_kernels import (
+    ball_plane,
+    ball_problem,
+    interval_problem,
+    kernel_radius,
+)
 
 from ..core.boxqp import checked_matrix
-from ..core.certificates import Certificate
+from ..core.certificates import ROUNDOFF, Certificate
 from ..core.kernels import Kernel, check_psd
 from ..core.paths import widest_run
 from ..core.solving import Goal, solve
 from ..core.threads import across
 from .path_in_nu import NuPath, merged, nu_path, nu_path_points
-from .robust_kernels import ball_plane, ball_problem, kernel_radius
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #b27ae676
 ON_THE_PLANE = 1e-6  # share of the largest distance: a point this close behind is in front
@@ -114,7 +127,7 @@ class Side(NamedTuple):
 
     def caps(self, r):  # -> (m,)
         "The caps (34.3) at the ratio r."
-        return self.c / class_mass(r, self.c.sum())
+        return reduced_caps(r, self.c)
 
     def coefficients(self, μ):  # (m,) -> (n,)
         "Coefficients of all examples in w: the members' multipliers, minus the mean of the others."
@@ -168,8 +181,8 @@ class OneVersusRest:
     ----------
     training : Training
         The distinct examples, with weights and kernel.
-    r : float
-        ν/α.
+    r : float or ndarray of shape (K,)
+        ν/α, for all classes or for each.
     goal : Goal
         The relative duality gap to reach, and the most steps to take, for every class.
     solver : {"auto", "smo", "cvxpy"}
@@ -178,14 +191,17 @@ class OneVersusRest:
         How far each example may move; by default not at all.
     p : float
         Norm in which it moves.
+    intervals : bool
+        Bound every kernel value by its range, instead of images by balls?
     """
 
     training: Training
-    r: float
+    r: float | np.ndarray
     goal: Goal = Goal(1e-9)
     solver: str = "auto"
     radii: np.ndarray | None = None
     p: float = 2
+    intervals: bool = False
 
     @property
     def linear(self):
@@ -220,62 +236,99 @@ class OneVersusRest:
     def image_radii(self):
         return kernel_radius(self.training.kernel, self.training.X, self.radii, self.p)
 
+    @cached_property
+    def noise(self):
+        "How far inner products of the rows about a mean can be from exact ones."
+        if not self.linear:
+            G = self.G
+            return 4 * ROUNDOFF * float(G.diagonal().max(initial=0.0))
+        X = self.training.X
+        largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+        norm = sparse_norm if sparse.issparse(self.rows) else np.linalg.norm
+        lengths = norm(self.rows, axis=1)
+        return 8 * ROUNDOFF * largest * X.shape[1] ** 0.5 * float(lengths.max(initial=0.0))
+
     @property
     def needs_matrix(self):
         "Are planes made from the kernel matrix?"
         if not self.linear:
-            return True
+            return not (self.intervals and self.radii is not None)
         return self.radii is None and (sparse.issparse(self.rows) or self.solver == "cvxpy")
 
     def prepare(self):
         "Compute now what all planes share, so that no two threads compute it."
         _ = self.G if self.needs_matrix else self.rows
-        if not self.linear and self.radii is not None:
+        if self.radii is None:
+            _ = self.noise
+        elif not (self.linear or self.intervals):
             _ = self.image_radii
 
     def planes(self, n_jobs=None):  # -> a `Plane` for each class, None for one without weight
         self.prepare()
-        present = [self.training.y == k for k in range(self.training.n_classes)]
-        return list(across(lambda own: self.plane(own) if own.any() else None, present, n_jobs))
+        K, y = self.training.n_classes, self.training.y
+        present = [y == k for k in range(K)]
 
-    def plane(self, own):
-        "The plane of the class whose members are marked."
+        def made(job):
+            own, r = job
+            return self.plane(own, r) if own.any() else None
+
+        return list(across(made, zip(present, np.broadcast_to(self.r, K)), n_jobs))
+
+    def plane(self, own, r):
+        "The plane of the class whose members are marked, at its ratio."
         side = side_of(own, self.training.weights)
         if not self.linear:
-            return self._with_kernel(side)
+            return self._with_kernel(side, r)
         if self.radii is not None:
-            return self._robust(side)
+            return self._robust(side, r)
         if self.needs_matrix:
-            p = self._with_kernel(side)
+            p = self._with_kernel(side, r)
             return p._replace(w=np.asarray(p.a @ self.rows))
-        return self._from_rows(side)
+        return self._from_rows(side, r)
 
     def _solved(self, problem):
         return solve(problem, self.goal, STRATEGIES[self.solver])
 
-    def _from_rows(self, side):
+    def _from_rows(self, side, r):
         A, z = self.rows[side.own], side.ω @ self.rows
         c = side.c if np.ptp(side.c) > 1e-12 * side.c.max() else None
-        p = solve_margin_points(A - z, self.r, self.goal.tol, c, self.goal.max_steps)
+        p = solve_margin_points(A - z, r, self.goal.tol, c, self.goal.max_steps, self.noise)
         return plane_from_margin(p, side, A @ z, z @ z)._replace(w=p.μ @ A - z)
 
-    def _robust(self, side):
+    def _robust(self, side, r):
         P, z, ε = self.rows[side.own], side.ω @ self.rows, self.radii
-        data = uncertain(P, z, self.r, ε[side.own], float(side.ω @ ε), self.p, side.c)
+        data = uncertain(P, z, r, ε[side.own], float(side.ω @ ε), self.p, side.c)
         problem = RobustProblem(data)
         h = problem.plane(self._solved(problem))
         norm = float(np.linalg.norm(h.w))
         return Plane(side.coefficients(h.λ), h.w, h.θ, h.θ_interval, norm, h.certificate)
 
-    def _with_kernel(self, side):
+    def _with_kernel(self, side, r):
+        if self.intervals and self.radii is not None:
+            return self._with_intervals(side, r)
         Gc, g, gg = weighted_pieces(self.G, side)
         Q = about_rest(Gc, g, gg)
         if self.radii is None:
-            problem = MarginProblem(checked_matrix(Q, len(Q)), self.r, side.caps(self.r))
-            return plane_from_margin(problem.plane(self._solved(problem)), side, g, gg)
+            return plane_from_margin(self._margin(checked_matrix(Q, len(Q)), side, r), side, g, gg)
         R = self.image_radii
-        problem = ball_problem(Q, self.r, R[side.own], float(side.ω @ R), side.c)
+        problem = ball_problem(Q, r, R[side.own], float(side.ω @ R), side.c)
         return plane_from_margin(ball_plane(problem, Q, self._solved(problem)), side, g, gg)
+
+    def _margin(self, Q, side, r):
+        "The box program at once, which ends at the solution; what is left of a fit is for `solve`."
+        u, goal = side.caps(r), self.goal
+        if self.solver != "cvxpy" and goal.max_steps is None and not goal.verbose:
+            p = plane_by_box(Q, r, u, goal.tol, noise=self.noise)
+            if p.certificate.converged:
+                return p
+        problem = MarginProblem(Q, r, u, self.noise)
+        return problem.plane(self._solved(problem))
+
+    def _with_intervals(self, side, r):
+        t = self.training
+        problem = interval_problem(t.kernel, t.X, side.own, r, self.radii, self.p, t.weights)
+        h = problem.plane(self._solved(problem))
+        return Plane(h.b, None, h.θ, h.θ_interval, h.norm, h.certificate)
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #e360652c
@@ -284,14 +337,15 @@ class _Planes(KernelClassifier):
 
     class_weight = None  # (34.3): there is nothing that it could do
 
-    def _keep(self, planes, training, centre):
-        "Set the fitted attributes."
+    def _keep(self, planes, training, centre, uncertain=False):
+        "Set the fitted attributes; `uncertain`: could examples move?"
         n, d = len(training), training.X.shape[1]
         nothing = Plane(np.zeros(n), np.zeros(d), 0.0, (0.0, 0.0), 0.0, None)
         every = [p or nothing for p in planes]
         self._training_rows = training.first
         self._coefficients = np.stack([p.a for p in every], 1)
-        self._fit_X = None if self.kernel in ("linear", "precomputed") else training.X
+        given = self.kernel_.name in ("linear", "precomputed")
+        self._fit_X = None if given else training.X
         self._share = np.bincount(training.y, training.weights, training.n_classes)
         self._share /= self._share.sum()
         self.dual_coef_ = np.zeros((len(training.rows), len(every)))
@@ -299,14 +353,14 @@ class _Planes(KernelClassifier):
         self.support_ = training.first[(self._coefficients > 0).any(1)]
         self.norm_ = np.array([p.norm for p in every])
         self._place(every, centre)
-        self._certify(planes)
+        self._certify(planes, uncertain)
         return self
 
     def _place(self, planes, centre):
         "Thresholds, and weights of the features for the linear kernel, about the origin."
         self.intercept_ = np.array([p.θ for p in planes])
         self.margin_interval_ = np.array([p.ends for p in planes])
-        if self.kernel != "linear":
+        if self.kernel_.name != "linear":
             vars(self).pop("coef_", None)  # of an earlier fit with the linear kernel
             return
         self.coef_ = np.stack([p.w for p in planes])
@@ -314,7 +368,7 @@ class _Planes(KernelClassifier):
         self.intercept_ -= shift
         self.margin_interval_ -= shift[:, None]
 
-    def _certify(self, planes):
+    def _certify(self, planes, uncertain):
         "Certificates of all classes and of the worst; a warning for each collapsed plane."
         alive = {k: p for k, p in enumerate(planes) if p}
         self.certificates_ = {self.classes_[k]: p.certificate for k, p in alive.items()}
@@ -324,8 +378,9 @@ class _Planes(KernelClassifier):
         self.certificate_ = replace(worst, n_iter=self.n_iter_)
         for k, p in alive.items():
             if not p.norm:
-                label = self.classes_.tolist()[k]
-                warnings.warn(COLLAPSED.format(label=label, r=self.nu_), stacklevel=5)
+                r = float(np.broadcast_to(self.nu_, len(planes))[k])
+                sentence = collapse_message(self.classes_.tolist()[k], r, uncertain)
+                warnings.warn(sentence, stacklevel=5)
 
     def distances(self, X):  # -> (n, K)
         """Signed distances from the planes, positive on the side of the class.
@@ -343,9 +398,9 @@ class _Planes(KernelClassifier):
         return self._distances(self._check(X))
 
     def _distances(self, X):
-        if self.kernel == "linear":
+        if self.kernel_.name == "linear":
             F = np.asarray(X @ self.coef_.T)
-        elif self.kernel == "precomputed":
+        elif self.kernel_.name == "precomputed":
             F = X[:, self._training_rows] @ self._coefficients
         else:
             F = kernel_scores(self.kernel_, X, self._fit_X, self._coefficients)
@@ -359,6 +414,21 @@ class _Planes(KernelClassifier):
 # %% ../../nbs/twin_margin/34_classifier.ipynb #a0e41797
 _KERNEL = {k: v for k, v in KernelClassifier._parameter_constraints.items() if k != "class_weight"}
 _RATIO = Interval(numbers.Real, 0.0, 1.0, closed="neither")
+_RADIUS = Interval(numbers.Real, 0.0, None, closed="left")
+_NORM = Interval(numbers.Real, 1.0, None, closed="both")
+
+
+def checked_ratios(nu, n_classes):  # one ratio, or one for each class
+    "The ratio, or an array of them, or one sentence about what is wrong with them."
+    if isinstance(nu, numbers.Real):
+        return float(nu)
+    r = np.asarray(nu, float)
+    if r.shape != (n_classes,) or not ((r > 0) & (r < 1)).all():
+        raise ValueError(
+            "nu is the ratio ν/α and must lie strictly between 0 and 1: one number, or one for "
+            f"each of the {n_classes} classes; got {r.tolist()}."
+        )
+    return r
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #b01068e7
@@ -371,8 +441,9 @@ class TwinMarginSVC(_Planes):
 
     Parameters
     ----------
-    nu : float, default=0.5
+    nu : float or array of shape (K,), default=0.5
         The ratio ν/α, strictly between 0 and 1: about that share of a class lies behind its plane.
+        With an array each class has its own, in the order of `classes_`.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
         As in scikit-learn's SVC.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -381,12 +452,16 @@ class TwinMarginSVC(_Planes):
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and the sigmoid kernel.
-    epsilon : float or array of shape (n,), default=0.0
-        Radius of the ball in which each example may move, or one radius per training row; 0 is
-        the deterministic model. Exact for the linear kernel; for poly and rbf, balls around the
-        images. With one radius per row, equal rows are not merged.
+    epsilon : float, default=0.0
+        Radius of the ball in which each example may move; 0 is the deterministic model, and
+        `fit` takes one radius per row. Exact for the linear kernel; for poly and rbf see
+        `uncertainty`.
     p : float, default=2
         Norm of these balls, from 1 to infinity.
+    uncertainty : {"ball", "interval"}, default="ball"
+        What stands for the images of such a ball under the kernels poly and rbf: the smallest
+        ball around the image, or the range of every kernel value with a training row, which is
+        tighter for narrow kernels and takes longer.
     decision : {"distance", "signed", "vote"}, default="distance"
         The class of the nearest plane, as in the paper; the class whose plane the point is
         furthest in front of; or the nearest plane among those that the point is in front of.
@@ -438,9 +513,10 @@ class TwinMarginSVC(_Planes):
 
     _parameter_constraints = {
         **_KERNEL,
-        "nu": [_RATIO],
-        "epsilon": [Interval(numbers.Real, 0.0, None, closed="left"), "array-like"],
-        "p": [Interval(numbers.Real, 1.0, None, closed="both")],
+        "nu": [_RATIO, "array-like"],
+        "epsilon": [_RADIUS],
+        "p": [_NORM],
+        "uncertainty": [StrOptions({"ball", "interval"})],
         "decision": [StrOptions({"distance", "signed", "vote"})],
         "solver": [StrOptions({"auto", "smo", "cvxpy"})],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
@@ -457,6 +533,7 @@ class TwinMarginSVC(_Planes):
         coef0=0.0,
         epsilon=0.0,
         p=2,
+        uncertainty="ball",
         decision="distance",
         solver="auto",
         tol=1e-9,
@@ -471,6 +548,7 @@ class TwinMarginSVC(_Planes):
         self.coef0 = coef0
         self.epsilon = epsilon
         self.p = p
+        self.uncertainty = uncertainty
         self.decision = decision
         self.solver = solver
         self.tol = tol
@@ -479,7 +557,7 @@ class TwinMarginSVC(_Planes):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, epsilon=None):
         """Fit a plane to each class.
 
         Parameters
@@ -490,25 +568,30 @@ class TwinMarginSVC(_Planes):
             Labels.
         sample_weight : array of shape (n,), optional
             Weights, as in (34.3): a weight is a number of copies.
+        epsilon : array of shape (n,), optional
+            One radius per row, in place of the parameter; equal rows are not merged then.
 
         Returns
         -------
         self
         """
-        training = self._training(X, y, sample_weight, merge=np.ndim(self.epsilon) == 0)
+        training = self._training(X, y, sample_weight, merge=epsilon is None)
         goal = Goal(self.tol, self.max_iter, verbose=self.verbose)
-        radii = self._radii(training)
-        shared = OneVersusRest(training, self.nu, goal, self.solver, radii, self.p)
-        self.decision_, self.nu_ = self.decision, self.nu
-        self._keep(shared.planes(self.n_jobs), training, shared.centre)
+        radii = self._radii(training, epsilon)
+        self.decision_, self.nu_ = self.decision, checked_ratios(self.nu, training.n_classes)
+        shared = OneVersusRest(
+            training, self.nu_, goal, self.solver, radii, self.p, self.uncertainty == "interval"
+        )
+        self._keep(shared.planes(self.n_jobs), training, shared.centre, radii is not None)
         warn_unconverged("TwinMarginSVC", self.certificate_)
         return self
 
-    def _radii(self, training):  # -> (m,), or None for the deterministic model
+    def _radii(self, training, given):  # -> (m,), or None for the deterministic model
         conjugate(self.p)  # refuses what is not a norm
-        if not np.any(self.epsilon):
+        ε = self.epsilon if given is None else given
+        if not np.any(ε):
             return None
-        return check_radii(self.epsilon, len(training.rows), "epsilon")[training.first]
+        return check_radii(ε, len(training.rows), "epsilon")[training.first]
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #e4a507b9
@@ -520,6 +603,15 @@ class ClassPath(NamedTuple):
     g: np.ndarray  # what `bias` needs: about the mean of the others
     gg: float
     cross: np.ndarray  # `cross_about_rest` of the examples to judge (t, m)
+    radius: float = 0.0  # by how much their images may move
+
+    def distances(self, r):  # -> (len(r), t), NaN where the plane has collapsed
+        "Signed distances of the examples to judge at many ratios."
+        D = self.path.distances(self.cross, r)
+        if not self.radius:
+            return D
+        alive = self.path.norms(r) > 2 * self.radius
+        return np.where(alive[:, None], D + self.radius, np.nan)
 
 
 def class_path(shared, own, weights, test):  # OneVersusRest, ... -> ClassPath
@@ -536,13 +628,16 @@ def class_path(shared, own, weights, test):  # OneVersusRest, ... -> ClassPath
     return ClassPath(path, side, g, gg, cross_about_rest(G[np.ix_(test, members)], mean, g, gg))
 
 
-def fold_paths(shared, fold):  # OneVersusRest, Fold -> [ClassPath or None]
+def fold_paths(shared, fold, radius=0.0):  # OneVersusRest, Fold -> [ClassPath or None]
     "The paths of all classes on the training part of a fold, with what judges the rest."
     y = shared.training.y
     weights = np.zeros(len(y))
     weights[fold.train] = fold.train_weights
     members = [(y == k) & (weights > 0) for k in range(shared.training.n_classes)]
-    return [class_path(shared, own, weights, fold.test) if own.any() else None for own in members]
+    return [
+        class_path(shared, own, weights, fold.test)._replace(radius=radius) if own.any() else None
+        for own in members
+    ]
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #de40ba86
@@ -558,7 +653,7 @@ def hits(paths, target, weights, r, rules):  # ClassPaths, ... -> {rule: (len(r)
     for i in range(0, len(r), step):
         q = r[i : i + step]
         blank = np.full((len(q), len(target)), np.nan)
-        D = [blank if p is None else p.path.distances(p.cross, q) for p in paths]
+        D = [blank if p is None else p.distances(q) for p in paths]
         D = np.stack(D, -1)
         for rule in rules:
             right = rule_scores(D, rule, share).argmax(-1) == target
@@ -572,15 +667,49 @@ def _values(v):
     return [v] if isinstance(v, (str, numbers.Real)) else list(v)
 
 
-def candidate_kernels(kernel, grid, training):  # name or function, {parameter: values} -> pairs
-    "Every combination of the parameters, with its kernel."
+class Candidate(NamedTuple):
+    "A kernel and a radius to try."
+
+    params: dict
+    kernel: Kernel  # not fitted to any rows yet
+    epsilon: float
+    p: float
+
+    @property
+    def on_path(self):
+        "Do the planes of the ν-path serve, moved by a constant?"
+        shifted = self.kernel.name == "linear" and self.p == 2 or self.kernel.name == "rbf"
+        return not self.epsilon or shifted
+
+    @property
+    def scaled(self):
+        "Does the kernel depend on the rows that it is fitted to?"
+        return self.kernel.gamma == "scale" and self.kernel.name in ("rbf", "poly", "sigmoid")
+
+    def fitted(self, training, fold=None):  # -> Training
+        "The training data with the kernel fitted to them, or to the training part of a fold."
+        kernel = self.kernel
+        if kernel.name == "precomputed":
+            return training
+        if self.scaled and fold is None:
+            kernel = replace(kernel, gamma=scale_gamma(training.X, training.weights))
+        elif self.scaled:
+            kernel = replace(kernel, gamma=scale_gamma(training.X[fold.train], fold.train_weights))
+        return replace(training, kernel=kernel.fit(training.X))
+
+    def moved(self, training):  # -> by how much images move, where that is the same for all
+        if not self.epsilon or training.kernel.name == "linear":
+            return self.epsilon
+        R = kernel_radius(training.kernel, training.X[:1], np.array([self.epsilon]), self.p)
+        return float(R[0])
+
+
+def candidates(kernel, grid):  # name or function, {parameter: values} -> Candidates
+    "Every combination of the parameters."
     for values in product(*grid.values()):
         params = dict(zip(grid, values))
-        k = Kernel(kernel, **params)
-        if k.gamma == "scale" and k.name in ("rbf", "poly", "sigmoid"):
-            k = replace(k, gamma=scale_gamma(training.X, training.weights))
-        k = training.kernel if k.name == "precomputed" else k.fit(training.X)
-        yield params, k
+        shape = {k: params[k] for k in ("gamma", "degree", "coef0")}
+        yield Candidate(params, Kernel(kernel, **shape), params["epsilon"], params["p"])
 
 
 def grid_edges(nu, paths):  # -> edges (q+1,), ratios (q,)
@@ -604,12 +733,78 @@ class Curve(NamedTuple):
     accuracy: dict  # {rule: (q,)}
 
 
-def accuracy_curve(shared, folds, nu, rules, n_jobs=None):  # -> Curve
+class SolvedPlanes(NamedTuple):
+    "The planes of a class at some ratios, as seen by the examples to judge."
+
+    side: Side
+    r: np.ndarray  # ascending
+    D: np.ndarray  # signed distances (len(r), t)
+
+    def distances(self, r):
+        return self.D[np.searchsorted(self.r, r)]
+
+
+def scores_of(shared, plane, X):  # OneVersusRest, Plane, rows -> (t,)
+    "What w says of the rows `X`."
+    if not shared.linear:
+        return shared.training.kernel(X, shared.training.X) @ plane.a
+    return np.asarray((X if sparse.issparse(X) else X - shared.centre) @ plane.w)
+
+
+def solved_planes(training, fold, candidate, r):  # Training, … -> [SolvedPlanes or None]
+    "The robust planes of all classes on a fold, solved for at each ratio."
+    part = replace(training.part(fold.train), weights=fold.train_weights)
+    radii = np.full(len(part), float(candidate.epsilon))
+    new = training.X[fold.test]
+    D = np.full((part.n_classes, len(r), len(fold.test)), np.nan)
+    for i, ratio in enumerate(r):
+        shared = OneVersusRest(part, ratio, radii=radii, p=candidate.p)
+        for k, plane in enumerate(shared.planes()):
+            if plane is not None and plane.norm:
+                D[k, i] = (scores_of(shared, plane, new) + plane.θ) / plane.norm
+    present = [part.y == k for k in range(part.n_classes)]
+    return [
+        SolvedPlanes(side_of(own, part.weights), r, d) if own.any() else None
+        for own, d in zip(present, D)
+    ]
+
+
+def judges(candidate, training, folds, nu, n_jobs=None):  # -> for each fold its classes, edges, r
+    "Whatever gives signed distances at every ratio that is looked at."
+    whole = OneVersusRest(candidate.fitted(training), 0.5)
+    shared = [
+        OneVersusRest(candidate.fitted(training, fold), 0.5) if candidate.scaled else whole
+        for fold in folds
+    ]
+    for one in {id(s): s for s in shared}.values():
+        one.prepare()
+    jobs = list(zip(shared, folds))
+    if candidate.on_path:
+
+        def paths(job):
+            return fold_paths(*job, candidate.moved(job[0].training))
+
+        found = list(across(paths, jobs, n_jobs))
+        return found, *grid_edges(nu, [p.path for ps in found for p in ps if p])
+    if nu is None:
+        raise ValueError(
+            f"There is no exact path in ν for epsilon > 0 with p = {candidate.p:g} and the kernel "
+            f"{candidate.kernel.name!r}: give `nu` as a list of ratios."
+        )
+    edges, r = grid_edges(nu, [])
+
+    def solved(job):
+        return solved_planes(job[0].training, job[1], candidate, r)
+
+    return list(across(solved, jobs, n_jobs)), edges, r
+
+
+def accuracy_curve(  # noqa: PLR0913 (what is tried, on what, and how)
+    candidate, training, folds, nu, rules, n_jobs=None
+):  # -> Curve
     "All ratios and rules on all folds, `n_jobs` folds at a time."
-    shared.prepare()
-    paths = list(across(lambda fold: fold_paths(shared, fold), folds, n_jobs))
-    edges, r = grid_edges(nu, [p.path for ps in paths for p in ps if p])
-    y, right = shared.training.y, dict.fromkeys(rules, 0.0)
+    paths, edges, r = judges(candidate, training, folds, nu, n_jobs)
+    y, right = training.y, dict.fromkeys(rules, 0.0)
 
     def judged(job):
         ps, fold = job
@@ -659,6 +854,11 @@ class TwinMarginSVCCV(_Planes):
         Degree of the polynomial kernel, or degrees to choose from.
     coef0 : float or list of float, default=0.0
         Constant of the polynomial and the sigmoid kernel, or constants to choose from.
+    epsilon : float or list of float, default=0.0
+        Radius by which every example may move, as in `TwinMarginSVC`, or radii to choose from.
+    p : float or list of float, default=2
+        Norm of these balls, or norms to choose from. Where the robust planes have no path in ν
+        (p other than 2 with the linear kernel; the polynomial one) `nu` must be a list.
     decision : {"auto", "distance", "signed", "vote"}, default="auto"
         A decision rule; "auto" chooses between the other three.
     cv : int, splitter or iterable of index pairs, default=5
@@ -668,7 +868,7 @@ class TwinMarginSVCCV(_Planes):
         How many folds are worked on at a time, by threads; None means 1 unless joblib's
         `parallel_config` says otherwise, -1 means all cores. The result does not depend on it.
     verbose : int, default=0
-        Show a progress bar over the kernels.
+        Show a progress bar over the candidates.
 
     Attributes
     ----------
@@ -683,10 +883,12 @@ class TwinMarginSVCCV(_Planes):
     best_score_ : float
         Its cross-validated accuracy.
     cv_results_ : dict
-        Columns with a row for each kernel and rule: params, decision, best_score, nu, nu_low,
+        Columns with a row for each candidate and rule: params, decision, best_score, nu, nu_low,
         nu_high, width, and the whole curve, `accuracy` on the intervals between `edges`.
+    epsilon_, p_ : float
+        The radius and the norm that were chosen.
     path_ : list of NuPath
-        The ν-paths of all data with the chosen kernel, one per class.
+        The ν-paths of all data with the chosen kernel and no radius, one per class.
     classes_, dual_coef_, coef_, intercept_, margin_interval_, norm_, support_ : ndarray
         As in `TwinMarginSVC`.
     certificate_, certificates_, n_iter_
@@ -706,6 +908,8 @@ class TwinMarginSVCCV(_Planes):
         "decision": [StrOptions({"auto", "distance", "signed", "vote"})],
         "cv": ["cv_object"],
         "n_jobs": [numbers.Integral, None],
+        "epsilon": [_RADIUS, "array-like"],
+        "p": [_NORM, "array-like"],
         **{k: [*_KERNEL[k], "array-like"] for k in ("gamma", "degree", "coef0")},
     }
 
@@ -716,6 +920,8 @@ class TwinMarginSVCCV(_Planes):
         gamma="scale",
         degree=3,
         coef0=0.0,
+        epsilon=0.0,
+        p=2,
         decision="auto",
         cv=5,
         n_jobs=None,
@@ -726,6 +932,8 @@ class TwinMarginSVCCV(_Planes):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.epsilon = epsilon
+        self.p = p
         self.decision = decision
         self.cv = cv
         self.n_jobs = n_jobs
@@ -750,35 +958,49 @@ class TwinMarginSVCCV(_Planes):
         """
         training = self._training(X, y, sample_weight)
         best, rows = self._search(training)
-        self.kernel_ = best["kernel"]
+        chosen = best["candidate"]
+        training = chosen.fitted(training)
+        self.kernel_ = training.kernel
+        self.epsilon_, self.p_ = float(chosen.epsilon), float(chosen.p)
         self.decision_ = best["decision"]
         self.nu_ = best["nu"]
         self.nu_interval_ = best["nu_low"], best["nu_high"]
         self.best_score_ = best["best_score"]
-        self.cv_results_ = {k: [row[k] for row in rows] for k in rows[0] if k != "kernel"}
-        shared = OneVersusRest(replace(training, kernel=self.kernel_), self.nu_)
+        self.cv_results_ = {k: [row[k] for row in rows] for k in rows[0] if k != "candidate"}
+        radii = np.full(len(training), self.epsilon_) if self.epsilon_ else None
+        shared = OneVersusRest(training, self.nu_, radii=radii, p=self.p_)
         members = [training.y == k for k in range(training.n_classes)]
-        shared.prepare()
+        plain = shared if radii is None else replace(shared, radii=None)
+        plain.prepare()
 
         def path_of(own):
-            return class_path(shared, own, training.weights, []) if own.any() else None
+            return class_path(plain, own, training.weights, []) if own.any() else None
 
         found = list(across(path_of, members, self.n_jobs))
         self.path_ = [f and f.path for f in found]
-        planes = [f and self._plane(shared, f) for f in found]
-        return self._keep(planes, training, shared.centre)
+        planes = (
+            [f and self._plane(plain, f) for f in found]
+            if radii is None
+            else shared.planes(self.n_jobs)
+        )
+        return self._keep(planes, training, shared.centre, radii is not None)
 
     def _plane(self, shared, found):  # OneVersusRest, ClassPath -> Plane
         p = plane_from_margin(found.path.at(self.nu_), found.side, found.g, found.gg)
         return p._replace(w=np.asarray(p.a @ shared.rows)) if shared.linear else p
 
     def _grid(self):  # -> {parameter: candidates}
-        return {k: _values(getattr(self, k)) for k in ("gamma", "degree", "coef0")}
+        grid = {k: _values(getattr(self, k)) for k in ("gamma", "degree", "coef0", "epsilon", "p")}
+        for name, least in (("epsilon", 0), ("p", 1)):
+            if not all(value >= least for value in grid[name]):
+                raise ValueError(f"`{name}` must be at least {least}, got {grid[name]}.")
+        return grid
 
     def _training(self, X, y, sample_weight=None, merge=True):
         "The training data, read with the first of the candidate kernels."
         X, y, sample_weight = self._validated(X, y, sample_weight)
-        kernel = Kernel(self.kernel, **{k: values[0] for k, values in self._grid().items()})
+        grid = self._grid()
+        kernel = Kernel(self.kernel, **{k: grid[k][0] for k in ("gamma", "degree", "coef0")})
         return gather(X, y, self.classes_, sample_weight, None, kernel, merge)
 
     def _search(self, training):  # -> the best row, all rows
@@ -788,11 +1010,10 @@ class TwinMarginSVCCV(_Planes):
         if isinstance(cv, numbers.Integral):  # no more folds than the largest class has examples
             cv = min(cv, max(2, np.bincount(training.y).max()))
         folds = folds_of(training, cv, missing="warn")
-        candidates, rows = list(candidate_kernels(self.kernel, self._grid(), training)), []
-        for params, kernel in progress(candidates, self.verbose, "kernels"):
-            shared = OneVersusRest(replace(training, kernel=kernel), 0.5)
-            curve = accuracy_curve(shared, folds, self.nu, rules, self.n_jobs)
+        every, rows = list(candidates(self.kernel, self._grid())), []
+        for candidate in progress(every, self.verbose, "candidates"):
+            curve = accuracy_curve(candidate, training, folds, self.nu, rules, self.n_jobs)
             for rule in rules:
                 row = result_row(curve, rule, self.nu is None)
-                rows.append(dict(kernel=kernel, params=params) | row)
+                rows.append(dict(candidate=candidate, params=candidate.params) | row)
         return max(rows, key=lambda row: (row["best_score"], row["width"])), rows

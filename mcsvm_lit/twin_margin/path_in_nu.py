@@ -26,6 +26,7 @@ __all__ = [
     "nu_path_points",
     "nu_path",
     "plane_at",
+    "path_norms",
     "path_distances",
     "merged",
     "path_kkt",
@@ -39,13 +40,21 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
+from mcsvm_lit.twin_margin.problem import (
+    MarginPlane,
+    about_rest,
+    class_mass,
+    lowest,
+    margin_rounding,
+    plane_norm,
+)
+
 from ..core.boxqp import NOT_PSD
 from ..core.certificates import Certificate
 from ..core.compiled import kernel
 from ..core.elbow import elbow_append, elbow_delete
 from ..core.paths import ExactPath, between, largest
 from ..core.threads import one_thread
-from .problem import MarginPlane, about_rest, class_mass, lowest, plane_norm
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #ef63c4a2
@@ -575,6 +584,10 @@ class NuPath(ExactPath):
         "Signed distances of points to the planes at many ratios, one row each."
         return path_distances(self, C, r)
 
+    def norms(self, r):
+        "‖w‖/ν at many ratios, NaN where the plane has collapsed."
+        return path_norms(self, r)
+
     def curves(self, r):
         "The shares of their full weight of all members with one between 0 and 1 at a break point."
         part = self.shares[::-1] / self.c
@@ -642,6 +655,14 @@ def nu_path(
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #2c69d923
+def _least_mass(path):
+    """A mass on the last piece, on which shares are proportional to the mass.
+
+    So planes of all smaller masses are the same, and rounding matters least here.
+    """
+    return path.s[path.s > 2e-10 * path.mass].min() / 2
+
+
 def _locate(path, s):  # masses (q,) -> j, t, first, last
     """The break point at or below each mass and the weight of that end of the piece, then the first
     and the last break point at the mass itself (none: first > last)."""
@@ -666,7 +687,7 @@ def _levels(path, s):  # masses (q,) -> lowest, highest
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #28904282
 def plane_at(path, r):  # -> MarginPlane
     "The plane at the ratio `r`."
-    s = np.array([class_mass(r, path.mass)])
+    s = np.maximum([class_mass(r, path.mass)], _least_mass(path))
     (j,), (t,), _, _ = _locate(path, s)
     (lo,), (hi,) = _levels(path, s) / s
     λ = (1 - t) * path.shares[j - 1] + t * path.shares[j]
@@ -680,7 +701,8 @@ def plane_at(path, r):  # -> MarginPlane
         n_iter=int(j),
         tol=1e-9,
         unit=float(d @ μ**2 / 2),
-        primal_feasibility=float(max((μ - caps).max(), 0)),
+        dual_feasibility=float(max((μ - caps).max(), 0)),
+        rounding=margin_rounding(d, μ, sum(path.A.shape)),
     )
     ρ = float(lo if np.isinf(hi) else (lo + hi) / 2)
     ends = float(lo), float(hi)
@@ -697,6 +719,12 @@ def _lengths(path, s):  # masses (q,) -> (q,)
     return np.where(1e-14 * path.peak * s**2 < N, np.sqrt(np.maximum(N, 0)), np.nan)
 
 
+def path_norms(path, r):  # ratios (q,) -> ‖w‖/ν (q,), NaN where it cannot be told from 0
+    "The distance of the two hulls at many ratios."
+    s = np.maximum(np.atleast_1d(np.asarray(r, float)) * path.mass, _least_mass(path))
+    return _lengths(path, s) / s
+
+
 def path_distances(
     path,
     C,  # rows of `cross_about_rest` for the points (t, m); linear kernel: (x - z̄)·(x_i - z̄)
@@ -706,7 +734,7 @@ def path_distances(
     r = np.atleast_1d(np.asarray(r, float))
     for x in (r.min(), r.max()):
         class_mass(x, path.mass)  # refuses what is not between 0 and 1
-    s = r * path.mass
+    s = np.maximum(r * path.mass, _least_mass(path))
     j, t, _, _ = _locate(path, s)
     lo, hi = _levels(path, s)
     ρ = np.where(np.isinf(hi), lo, (lo + hi) / 2)

@@ -4,12 +4,14 @@
 
 # %% auto #0
 __all__ = [
+    "IDLE_CAP",
     "RIDGE",
     "AT_BOUND",
     "PROGRESS",
     "IDLE_ROUNDS",
     "TINY",
     "COLLAPSED",
+    "COLLAPSED_BY_RADII",
     "tpm_cvxpy",
     "tpm_dual_cvxpy",
     "rest_pieces",
@@ -17,9 +19,12 @@ __all__ = [
     "cross_about_rest",
     "lowest",
     "class_mass",
+    "reduced_caps",
     "mdm",
     "MarginPlane",
+    "margin_rounding",
     "plane_norm",
+    "found_by_cvxpy",
     "snapped",
     "MarginPoint",
     "MarginProblem",
@@ -32,6 +37,7 @@ __all__ = [
     "solve_margin_points",
     "bias",
     "signed_distance",
+    "collapse_message",
 ]
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #6ecdbcd5
@@ -41,7 +47,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, roundoff
 from ..core.compiled import kernel
 from ..core.threads import one_thread
 
@@ -141,7 +147,17 @@ def class_mass(r, m):  # -> r·m, an integer where it is one but for rounding
             f"got {r:.6g}: from 1 on the plane of a class is not determined."
         )
     s = r * m
-    return float(round(s)) if abs(s - round(s)) <= 1e-10 * m else s
+    near = max(1.0, float(round(s)))  # a small mass is no rounding of zero
+    return near if abs(s - near) <= 1e-10 * m else s
+
+
+IDLE_CAP = 2.0  # shares sum to one: a cap above that is never met, and this one stands for it
+
+
+def reduced_caps(r, c):  # weights of the members (m,) -> (m,)
+    "The caps c/(r·Σc) of (30.6); those that are never met are all the same."
+    with np.errstate(over="ignore", divide="ignore"):  # for the smallest ratios there are
+        return np.minimum(c / class_mass(r, c.sum()), IDLE_CAP)
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #0858f06e
@@ -153,7 +169,7 @@ def mdm(
 ):  # -> μ
     "Teaching code: the plane's multipliers, one pair after the other."
     m = len(Q)
-    u = 1 / class_mass(r, m)
+    u = reduced_caps(r, np.ones(m))[0]
     μ = np.full(m, 1 / m)
     f, d = Q @ μ, Q.diagonal()
     for _ in range(most):
@@ -206,6 +222,13 @@ class MarginPlane:
         return self.norm == 0
 
 
+# %% ../../nbs/twin_margin/30_problem.ipynb #046d3609
+def margin_rounding(d, μ, terms, noise=0.0):  # diagonal of Q, shares, terms of a score, ε_Q
+    "How far the gap of a plane can be from that of exact arithmetic, (30.14)."
+    lengths = np.sqrt(np.abs(d))
+    return 2 * (roundoff(terms + 8) * float(lengths.max() * (μ @ lengths)) + noise)
+
+
 # %% ../../nbs/twin_margin/30_problem.ipynb #1fed3081
 def plane_norm(μ, f, d):  # weights, scores Qμ, diagonal of Q
     "‖Σμ_i(x_i - z̄)‖, or exactly 0 where it cannot be told from 0."
@@ -214,6 +237,16 @@ def plane_norm(μ, f, d):  # weights, scores Qμ, diagonal of Q
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #320b4c1d
+def found_by_cvxpy(values, status):  # -> values
+    "What a general solver has found; one sentence if it has found nothing."
+    if values is None or not np.isfinite(values).all():
+        raise ValueError(
+            f"The general solver found no solution (its status is {status!r}): scale the "
+            'features, or use solver="auto".'
+        )
+    return values
+
+
 def snapped(μ, u):  # multipliers of an interior-point solver, caps
     "Multipliers that are at a bound but for 10⁻⁷ of the cap are put there."
     return np.where(μ < 1e-7 * u, 0.0, np.where(μ > (1 - 1e-7) * u, u, μ))
@@ -238,11 +271,14 @@ class MarginProblem:
         ν/α, strictly between 0 and 1.
     u : ndarray of shape (m,)
         The caps of the multipliers.
+    noise : float, default=0.0
+        How far entries of `Q` can be from exact ones.
     """
 
     Q: np.ndarray
     r: float
     u: np.ndarray
+    noise: float = 0.0
 
     def point(self, μ):  # -> MarginPoint
         "What follows from multipliers, which are put exactly into the hull."
@@ -273,12 +309,14 @@ class MarginProblem:
             n_iter=n_iter,
             tol=tol,
             unit=float(self.Q.diagonal() @ μ**2 / 2),
+            rounding=margin_rounding(self.Q.diagonal(), μ, len(μ), self.noise),
         )
 
     def by_cvxpy(self):  # -> μ
         "Multipliers by CVXPY and ECOS, for the strategy `General`."
         nothing, tight = np.zeros(len(self.u)), dict(abstol=1e-9, reltol=1e-9, feastol=1e-9)
-        return snapped(tpm_dual_cvxpy(self.Q, nothing, 0.0, 1.0, self.u, **tight)[0], self.u)
+        μ, _, status = tpm_dual_cvxpy(self.Q, nothing, 0.0, 1.0, self.u, **tight)
+        return snapped(found_by_cvxpy(μ, status), self.u)
 
     def plane(self, solution):  # -> MarginPlane
         "The plane of a solution."
@@ -320,11 +358,16 @@ class General:
         return 1
 
     def run(self, problem, state, effort):  # -> point, steps
-        return problem.point(problem.by_cvxpy()), 1
+        from cvxpy import SolverError
+
+        try:
+            return problem.point(problem.by_cvxpy()), 1
+        except SolverError:
+            return problem.point(found_by_cvxpy(None, "failed")), 1
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #06117d4f
-def plane_by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None):  # -> MarginPlane
+def plane_by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None, noise=0.0):  # noqa: PLR0913
     "`Pairs` without the loop around it, with the box program's own certificate: in microseconds."
     e = np.ones(len(Q))
     μ = lowest(Q.sum(1), u) if μ0 is None else project_box(np.asarray(μ0, float), 0.0, u, e, 1.0)
@@ -339,6 +382,7 @@ def plane_by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None):  # -> MarginPlane
         n_iter=c.n_iter,
         tol=c.tol,
         unit=c.unit,
+        rounding=margin_rounding(Q.diagonal(), s.x, len(Q), noise),
     )
     norm = plane_norm(s.x, s.g, Q.diagonal())
     return MarginPlane(float(r), s.x, s.g, norm, -s.ν, (-high, -low), certificate)
@@ -356,7 +400,7 @@ def solve_margin(
     m = len(Q)
     if not m:
         raise ValueError("A class without examples has no plane.")
-    u = np.full(m, 1 / class_mass(r, m))
+    u = reduced_caps(r, np.ones(m))
     return plane_by_box(checked_matrix(Q, m), r, u, tol, max_iter, μ0)
 
 
@@ -570,19 +614,28 @@ def solve_margin_points(
     tol=1e-9,  # relative duality gap to reach
     c=None,  # weights of the members, positive, if they differ
     max_iter=None,
+    noise=0.0,  # how far inner products of the rows can be from exact ones
 ):  # -> MarginPlane
     "`solve_margin` for the linear kernel, from the rows."
     A = np.ascontiguousarray(A, float)
     m, d = A.shape
     if not m:
         raise ValueError("A class without examples has no plane.")
-    s = class_mass(r, m if c is None else c.sum())
     c = np.ones(m) if c is None else np.ascontiguousarray(c, float)
     if 2 * d > m > 20:
-        return plane_by_box(checked_matrix(A @ A.T, m), r, c / s, tol, max_iter)
+        u = reduced_caps(r, c)
+        return plane_by_box(checked_matrix(A @ A.T, m), r, u, tol, max_iter, noise=noise)
+    s = class_mass(r, float(c.sum()))
+    if c.max() > IDLE_CAP * s:  # else whole weights stay as they are: bounds are met exactly
+        c, s = reduced_caps(r, c), 1.0
     a = RowsAnswer(*margin_loop(A, c, s, tol, max_iter or 1000 + m))
     if not a.gap < np.inf:
-        raise ValueError("The rows of the class contain NaN or infinite numbers.")
+        raise ValueError(
+            "The rows of the class contain NaN or infinite numbers."
+            if not np.isfinite(A).all()
+            else f"The rows of the class have entries up to {np.abs(A).max():.0e}, whose squares "
+            "overflow: scale the features."
+        )
     certificate = Certificate(
         a.gap - a.square / 2,
         -a.square / 2,
@@ -591,9 +644,10 @@ def solve_margin_points(
         n_iter=a.steps,
         tol=tol,
         unit=a.unit,
+        rounding=margin_rounding(np.einsum("ij,ij->i", A, A), a.μ, m + d, noise),
     )
     if max_iter is None and not certificate.converged:
-        return plane_by_box(A @ A.T, r, c / s, tol)
+        return plane_by_box(A @ A.T, r, reduced_caps(r, c), tol, noise=noise)
     ρ = (a.lo + a.hi) / 2 if a.hi < np.inf else a.lo
     ends = (a.lo, a.hi) if a.lo < a.hi else (ρ, ρ)
     norm = a.square**0.5 if a.square > 2e-14 * a.unit else 0.0
@@ -622,3 +676,13 @@ COLLAPSED = (
     "plane is w = 0 and it abstains: the other classes share its points. "
     "A larger nu shrinks the hull (now {r:.3g}); or try another kernel."
 )
+COLLAPSED_BY_RADII = (
+    "Within the radii `epsilon` the mean of the other classes can reach the reduced convex hull "
+    "of class {label!r}, so its plane is w = 0 and it abstains: the other classes share its "
+    "points. Take a smaller epsilon, or a larger nu (now {r:.3g})."
+)
+
+
+def collapse_message(label, r, uncertain=False):
+    "Why the class `label` has no plane at the ratio `r`; `uncertain`: do examples move?"
+    return (COLLAPSED_BY_RADII if uncertain else COLLAPSED).format(label=label, r=r)

@@ -55,13 +55,18 @@ from mcsvm_lit.core.boxqp import (
     project_box,
     solve_boxqp,
 )
+from mcsvm_lit.twin_margin.problem import (
+    found_by_cvxpy,
+    reduced_caps,
+    snapped,
+    solve_margin_points,
+)
 
 from ..core.certificates import Certificate
 from ..core.compiled import kernel
 from ..core.paths import ExactPath, between
 from ..core.solving import Effort, Problem, Solution
 from ..core.threads import one_thread
-from .problem import class_mass, snapped, solve_margin_points
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #b939cff4
@@ -122,7 +127,7 @@ class Uncertain(NamedTuple):
     @property
     def u(self):
         "The caps of the multipliers (m,)."
-        return self.c / class_mass(self.r, self.c.sum())
+        return reduced_caps(self.r, self.c)
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #3e881a63
@@ -510,7 +515,7 @@ class RobustProblem:
     def by_cvxpy(self):  # -> λ
         "Multipliers by a general solver, for the strategy `General`."
         kw = dict(abstol=1e-9, reltol=1e-9, feastol=1e-9)
-        return snapped(robust_dual_cvxpy(self.data, **kw)[0], self.u)
+        return snapped(found_by_cvxpy(robust_dual_cvxpy(self.data, **kw)[0], "failed"), self.u)
 
     def plane(self, solution):  # -> RobustPlane
         "The plane of a solution; w = 0 where that is as good."
@@ -872,7 +877,7 @@ def robust_path(
     features = FeaturesJoin() if p == 1 else FeaturesDrop()
     unit = np.abs(P - zbar).max() or 1.0
     A = (P - zbar) / unit
-    at = _stand(A, 1 / class_mass(r, len(P)), 0.0, solve_margin_points(A, r, 1e-13).μ, p)
+    at = _stand(A, reduced_caps(r, np.ones(len(P)))[0], 0.0, solve_margin_points(A, r, 1e-13).μ, p)
     radii, λ = [0.0], [at.λ]
     while len(radii) <= max_breaks:
         if np.abs(at.w).max() <= PATH.end:  # collapsed

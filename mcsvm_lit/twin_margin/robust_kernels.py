@@ -43,7 +43,7 @@ from ..core.boxqp import boxqp_trusted
 from ..core.certificates import Certificate
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
-from .problem import MarginPlane, class_mass
+from .problem import MarginPlane, reduced_caps
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #5ffa1efc
@@ -355,17 +355,19 @@ class IntervalProblem:
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #f1137419
-def interval_problem(k, X, own, r, ε, p=2):  # -> IntervalProblem
-    "Problem (33.7) of the class whose members are marked in `own`."
+def interval_problem(k, X, own, r, ε, p=2, weights=None):  # noqa: PLR0913
+    "Problem (33.7) of the class whose members are marked in `own`; `weights` of all points."
     own = np.asarray(own, bool)
     if not own.any() or own.all():
         raise ValueError("A class and the rest must both have examples.")
+    c = np.ones(len(own)) if weights is None else np.asarray(weights, float)
+    share = c / np.where(own, c[own].sum(), c[~own].sum())  # of a point in its side
+    members, others = np.where(own, share, 0.0), np.where(own, 0.0, share)
     lo, hi = kernel_range(k, X, X, ε, p)
     K, M, Δ = k(X), (lo + hi) / 2, (hi - lo) / 2
-    cross, others = K[np.ix_(own, ~own)].mean(), K[np.ix_(~own, ~own)].mean()
-    unit = (K.diagonal()[own].mean() - 2 * cross + others) / 2
-    u = np.full(int(own.sum()), 1 / class_mass(r, int(own.sum())))
-    return IntervalProblem(K, M[own], Δ[own], M[~own].mean(0), Δ[~own].mean(0), u, unit)
+    unit = (members @ K.diagonal() - 2 * members @ K @ others + others @ K @ others) / 2
+    u = reduced_caps(r, c[own])
+    return IntervalProblem(K, M[own], Δ[own], others @ M, others @ Δ, u, unit)
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #e90723ca
