@@ -38,6 +38,7 @@ from ..core.simplex import own_and_rest
 from ..core.solving import Effort, Goal, solve
 from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
 from .problem import CrammerSinger, State, one_hot, score_radius, slacks
+from .sampled_newton import SampledNewton
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #30b2a9ae
 LARGEST_FACTOR = 3000  # examples: an eigendecomposition of so many takes some seconds
@@ -74,6 +75,7 @@ class ByFactor:
 
 
 STRATEGIES = (
+    SampledNewton(),
     Sweeps(),
     ProximalNewton(),
     KernelDescent(per_example=FIRST_STEPS),
