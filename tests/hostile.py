@@ -2,8 +2,8 @@
 
 A `Case` is a small record of plain values: the seed of the rows, what is wrong with them, how they
 are weighted and stored, and the parameters of the fit. `CHOICES` lists what each of its fields may
-be, so that hypothesis and a long campaign (`tools/fuzz.py`) draw from the same table, and a case that
-failed is kept as one line of JSON.
+be, so that hypothesis and a long campaign (`tools/fuzz.py`) draw from the same table, and a case
+that failed is kept as one line of JSON.
 
 `judge` fits a case and returns every complaint. Certificates are recomputed from public attributes
 in extended precision, by code that shares nothing with the solvers.
@@ -29,16 +29,17 @@ LONG = np.longdouble
 ROUND = float(np.finfo(LONG).eps) * 1e3  # what the judge's own arithmetic may be off by
 
 # -- cases ----------------------------------------------------------------------------------------
+FLAWS = (
+    *("plain", "lattice", "duplicates", "contradictions", "constant", "collinear", "zero rows"),
+    *("huge rows", "offset", "far offset", "tiny", "large", "mixed", "tails", "lonely"),
+    *("cluster", "separable"),
+)
 CHOICES = dict(
     seed=range(2**31),
     n=(3, 4, 5, 6, 8, 10, 14, 20, 30),
     d=(1, 2, 3, 5, 40),
     K=(2, 2, 3, 4),
-    flaw=(
-        *("plain", "lattice", "duplicates", "contradictions", "constant", "collinear"),
-        *("zero rows", "huge rows", "offset", "far offset", "tiny", "large", "mixed"),
-        *("tails", "lonely", "cluster", "separable"),
-    ),
+    flaw=FLAWS,
     second=("plain", "plain", "plain", "duplicates", "contradictions", "offset", "mixed", "lonely"),
     storage=("dense", "dense", "dense", "float32", "csr", "columns first"),
     labels=("numbers", "strings", "booleans"),
@@ -83,38 +84,62 @@ def drawn(seed):
     return Case(**{name: chance.choice(values) for name, values in CHOICES.items()})
 
 
-def spoiled(X, y, flaw, rng):
-    """The rows and class indices with one flaw."""
-    n, d = X.shape
-    if flaw == "lattice":
-        X = np.round(X)
-    elif flaw in ("duplicates", "contradictions"):
-        X = X[rng.integers(0, max(2, n // 3), size=n)]
-        y = y if flaw == "contradictions" else rng.permutation(y)
-    elif flaw == "constant":
-        X = X.copy()
-        X[:, rng.integers(d)] = rng.choice([0.0, 1.0, -1e6, 1e-7])
-    elif flaw == "collinear":
-        X = np.outer(X[:, 0], 10.0 ** rng.uniform(-3, 3, size=d)) + rng.choice([0.0, 5.0])
-    elif flaw == "zero rows":
-        X = X * (rng.random(n) < 0.6)[:, None]
-    elif flaw == "huge rows":
-        X = X * np.where(rng.random(n) < 0.3, 10.0 ** rng.integers(3, 9), 1.0)[:, None]
-    elif flaw in ("offset", "far offset"):
-        X = X + 10.0 ** (rng.integers(2, 5) if flaw == "offset" else rng.integers(5, 9))
-    elif flaw in ("tiny", "large"):
-        X = X * 10.0 ** (rng.integers(4, 13) * (1 if flaw == "large" else -1))
-    elif flaw == "mixed":
-        X = X * 10.0 ** rng.integers(-12, 13, size=d)
-    elif flaw == "tails":
-        X = X * np.abs(rng.standard_cauchy(size=(n, 1))) ** 2
-    elif flaw == "lonely":
-        y = np.where(np.arange(n) < y.max() + 1, np.minimum(np.arange(n), y.max()), 0)
-    elif flaw == "cluster":
-        X = X[:1] + 1e-9 * X
-    elif flaw == "separable":
-        X = X + 8.0 * np.eye(max(d, y.max() + 1))[y, :d]
+def fewer(X, y, rng, labels_too):
+    """Copies of few rows, with the labels of the originals or with labels that contradict."""
+    i = rng.integers(0, max(2, len(y) // 3), size=len(y))
+    return X[i], (rng.permutation(y) if labels_too else y)
+
+
+def one_constant(X, y, rng):
+    """One column has the same value everywhere."""
+    X = X.copy()
+    X[:, rng.integers(X.shape[1])] = rng.choice([0.0, 1.0, -1e6, 1e-7])
     return X, y
+
+
+def on_a_line(X, y, rng):
+    """All columns are multiples of one."""
+    X = np.outer(X[:, 0], 10.0 ** rng.uniform(-3, 3, size=X.shape[1]))
+    return X + rng.choice([0.0, 5.0]), y
+
+
+def huge_rows(X, y, rng):
+    """Some rows times a power of ten."""
+    factor = np.where(rng.random(len(y)) < 0.3, 10.0 ** rng.integers(3, 9), 1.0)
+    return X * factor[:, None], y
+
+
+def alone(X, y, rng):
+    """All classes but one have a single example."""
+    i = np.arange(len(y))
+    return X, np.where(i <= y.max(), i, 0)
+
+
+def apart(X, y, rng):
+    """Classes far from each other."""
+    d = X.shape[1]
+    return X + 8.0 * np.eye(max(d, y.max() + 1))[y, :d], y
+
+
+SPOILED = {
+    "plain": lambda X, y, rng: (X, y),
+    "lattice": lambda X, y, rng: (np.round(X), y),
+    "duplicates": lambda X, y, rng: fewer(X, y, rng, labels_too=True),
+    "contradictions": lambda X, y, rng: fewer(X, y, rng, labels_too=False),
+    "constant": one_constant,
+    "collinear": on_a_line,
+    "zero rows": lambda X, y, rng: (X * (rng.random(len(y)) < 0.6)[:, None], y),
+    "huge rows": huge_rows,
+    "offset": lambda X, y, rng: (X + 10.0 ** rng.integers(2, 5), y),
+    "far offset": lambda X, y, rng: (X + 10.0 ** rng.integers(5, 9), y),
+    "tiny": lambda X, y, rng: (X * 10.0 ** -rng.integers(4, 13), y),
+    "large": lambda X, y, rng: (X * 10.0 ** rng.integers(4, 13), y),
+    "mixed": lambda X, y, rng: (X * 10.0 ** rng.integers(-12, 13, size=X.shape[1]), y),
+    "tails": lambda X, y, rng: (X * rng.standard_cauchy(size=(len(y), 1)) ** 2, y),
+    "lonely": alone,
+    "cluster": lambda X, y, rng: (X[:1] + 1e-9 * X, y),
+    "separable": apart,
+}
 
 
 def rows_of(case):
@@ -125,7 +150,7 @@ def rows_of(case):
     y = rng.permutation(np.r_[np.arange(K), rng.integers(0, K, size=case.n - K)])
     X = X + rng.choice([0.0, 1.5]) * np.eye(max(case.d, K))[y, : case.d]
     for flaw in (case.flaw, case.second):
-        X, y = spoiled(X, y, flaw, rng)
+        X, y = SPOILED[flaw](X, y, rng)
     w = {
         "none": None,
         "whole": rng.integers(1, 4, size=case.n).astype(float),
@@ -207,7 +232,8 @@ def gram(X, Z):
     """What a precomputed kernel is made of here: the Gaussian of these rows, in float64."""
     scale = max(float(np.median(np.abs(Z - Z.mean(0)))), 1e-300)
     A, B = (X - Z.mean(0)) / scale, (Z - Z.mean(0)) / scale
-    return np.exp(-0.5 * ((A[:, None] - B[None]) ** 2).sum(2))
+    with np.errstate(over="ignore"):
+        return np.exp(-0.5 * ((A[:, None] - B[None]) ** 2).sum(2))
 
 
 @dataclass(frozen=True)
@@ -338,6 +364,8 @@ def judged_crammer_singer(model, X, y, w):
     half = (α * F[S]).sum() / 2
     if model.kernel == "linear":
         coef, b = model.coef_.astype(LONG), model.intercept_.astype(LONG)
+        if len(coef) == 1:  # the difference of two prototypes with sum zero
+            coef, b = (np.concatenate([-v, v]) / 2 for v in (coef, b))
         F = X @ coef.T + b
         norm = ((coef**2).sum() + (b**2).sum()) / 2
     else:
