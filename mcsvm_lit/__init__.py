@@ -47,6 +47,7 @@ _HOMES = {
     "twin_ksvc.problem": ["TwinPlane", "twin_certificate"],
     "twin_ksvc.path_in_lambda": ["TwinPath", "twin_path"],
     "twin_ksvc.surface": ["TwinSurface", "twin_surface"],
+    "twin_ksvc.kernel_planes": ["KernelPlane", "plane_certificate"],
     "twin_ksvc.path_in_epsilon": ["EpsilonPath", "epsilon_path"],
     "twin_ksvc.classifier": ["TwinKSVC", "TwinKSVCCV"],
     "probability.hinge": ["WeightedHinge", "hinge_certificate", "solve_hinge"],

@@ -13,6 +13,7 @@ __all__ = [
     "check_psd",
     "refuse_indefinite",
     "KernelRows",
+    "gram_block",
     "pivoted_cholesky",
 ]
 
@@ -902,7 +903,7 @@ def _small_pivots(
 
 
 # %% ../../nbs/core/01_kernels.ipynb #934ec8ad
-def _some(k, X, I, J=None):
+def gram_block(k, X, I, J=None):
     "Rows I of the Gram matrix of `X`, and columns J or all."
     if k.name == "precomputed":
         return _given(k, X[I] if J is None else X[I][:, J], X)
@@ -914,7 +915,7 @@ def _next_pivots(k, X, T, left, floor, most):  # T = Lᵀ so far
     least = max(_SHARE * left.max(), floor)
     near = np.argsort(-left, kind="stable")[:_NEAR]
     near = near[left[near] >= least]
-    S = _some(k, X, near, near) - T[:, near].T @ T[:, near]
+    S = gram_block(k, X, near, near) - T[:, near].T @ T[:, near]
     return near[_small_pivots(S, least, most)]
 
 
@@ -951,7 +952,7 @@ def pivoted_cholesky(
         new = _next_pivots(k, X, T[:r], left, floor, min(_TOGETHER, most - r))
         if not len(new):
             break  # what is left is rounding
-        rows = _some(k, X, new) - T[:r, new].T @ T[:r]
+        rows = gram_block(k, X, new) - T[:r, new].T @ T[:r]
         root, new = _root(rows[:, new], new)
         if not len(new):
             break

@@ -8,8 +8,15 @@ __all__ = [
     "pair_qp",
     "Frame",
     "frame_of",
+    "unit_and_ridge",
     "solve_plane",
+    "FoundPlane",
+    "straight_plane",
+    "curved_plane",
+    "KernelPlanes",
     "PairVotes",
+    "unsure",
+    "rows_of",
     "both_orders",
     "per_pair",
     "TwinKSVC",
@@ -40,16 +47,23 @@ from mcsvm_lit.core.estimators import (
     progress,
     warn_unconverged,
 )
+from mcsvm_lit.twin_ksvc.kernel_planes import (
+    KernelPlane,
+    KernelValues,
+    LandmarkClass,
+    OwnClass,
+    SolveByColumns,
+)
 from mcsvm_lit.twin_ksvc.surface import (
+    NO_SLOPE,
     VOTES,
     bit_level,
-    empirical_map,
     held_out,
-    plane_lengths,
+    landmarks_of,
     surface_of,
 )
 
-from ..core.kernels import check_psd
+from ..core.kernels import check_psd, refuse_indefinite
 from ..core.solving import Goal, solve
 from ..core.threads import across
 from .path_in_lambda import FollowPath, path_of
@@ -78,7 +92,7 @@ RIDGE = 1e-4  # what delta="scale" means for rows about one from their mean; the
 class Frame(NamedTuple):
     "Origin and unit of the rows that the programs see, (44.4)."
 
-    centre: np.ndarray  # (d,)
+    centre: np.ndarray | None  # (d,); None with a kernel
     size: float
     ridge: float  # δ there
     spread: float  # mean squared distance of the rows from their mean
@@ -96,11 +110,17 @@ def frame_of(rows, weights, delta):  # rows (n, d), weights (n,), number or "sca
     share = weights / weights.sum()
     centre = share @ rows
     spread = float(share @ ((rows - centre) ** 2).sum(axis=1))
+    largest = np.abs(rows).max(initial=0.0)
+    return Frame(centre, *unit_and_ridge(spread, largest, delta), spread)
+
+
+def unit_and_ridge(spread, largest, delta):  # largest: entry -> σ, δ
+    "What `delta` means for rows with this mean squared distance from their mean."
     if delta != "scale":
-        return Frame(centre, 1.0, delta, spread)
+        return 1.0, delta
     # rows that differ by rounding only are all the same
-    differ = spread > (1e-14 * np.abs(rows).max(initial=0.0)) ** 2
-    return Frame(centre, spread**0.5 if differ else 1.0, RIDGE, spread)
+    differ = spread > (1e-14 * largest) ** 2
+    return spread**0.5 if differ else 1.0, RIDGE
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #517eeec6
@@ -109,6 +129,97 @@ def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> plane 
     problem = TwinPlane(qp, lam)
     solution = solve(problem, Goal(tol), [FollowPath(path), SolveInBox()])
     return problem.plane(solution.state), solution.certificate
+
+
+# %% ../../nbs/twin_ksvc/44_classifier.ipynb #de7322a8
+class FoundPlane(NamedTuple):
+    "A plane, the length of its w, its certificate, and that of the full kernel."
+
+    plane: object  # w and b in one row, or a Hyperplane
+    norm: float
+    certificate: object
+    full: object
+
+
+def straight_plane(u, certificate):  # -> FoundPlane
+    "A plane in the columns of the data."
+    return FoundPlane(u, float(np.linalg.norm(u[:-1])), certificate, certificate)
+
+
+def curved_plane(u, certificate, marks):  # -> FoundPlane
+    "A plane in the features of landmarks."
+    plane = marks.hyperplane(u[:-1], u[-1])
+    return FoundPlane(plane, float(np.linalg.norm(u[:-1])), certificate, certificate)
+
+
+class KernelPlanes:
+    """Solves planes with a kernel, one own class after the other.
+
+    Parameters
+    ----------
+    training : Training
+        The data.
+    settings : TwinKSVC
+        Its parameters `eps`, `delta`, `tol`, `rank` and `cache_size`.
+    """
+
+    def __init__(self, training, settings):
+        if training.precomputed:
+            check_psd(training.X)
+        elif not training.kernel.psd:
+            refuse_indefinite(training.kernel, training.X)
+        self.training, self.settings = training, settings
+        c = training.weights
+        self.values = KernelValues(training.kernel, training.X, c, settings.cache_size)
+        spread, largest = self.values.spread, self.values.diagonal.max() ** 0.5
+        size, ridge = unit_and_ridge(spread, largest, settings.delta)
+        self.values.size = size
+        self.frame = Frame(None, size, ridge, spread)
+        self.marks = None
+        if settings.rank is not None:
+            self.marks = landmarks_of(training.kernel, training.X, settings.rank)
+
+    def space(self, i):  # -> OwnClass or LandmarkClass
+        "Where the planes near class i are sought."
+        y, c = self.training.y, self.training.weights
+        own, others = np.flatnonzero(y == i), np.flatnonzero(y != i)
+        facts = own, others, c[own], self.frame.ridge
+        if self.marks is None:
+            return OwnClass(self.values, *facts)
+        return LandmarkClass(self.values, self.marks, *facts)
+
+    def find(self, space, j, lam):  # -> FoundPlane
+        "The plane near the own class of a space and away from class j and the rest."
+        s, others = self.settings, space.others
+        q = np.where(self.training.y[others] == j, 1.0, 1.0 - s.eps)
+        problem = KernelPlane(space, q, self.training.weights[others], lam)
+        solution = solve(problem, Goal(s.tol), [SolveByColumns()])
+        state, certificate = solution.state, solution.certificate
+        full = certificate if space.exact else problem.full_certificate(state, tol=s.tol)
+        square = max(state.measured.length - state.plane.b**2, 0.0)
+        plane = self.values.unframed(*state.plane)
+        return FoundPlane(plane, float(np.sqrt(square) / self.frame.size), certificate, full)
+
+    def find_on_path(self, i, j, lam):  # -> FoundPlane
+        "The same in explicit features: slow, but it bears kernel values that dwarf δ."
+        t, s = self.training, self.settings
+        marks = self.marks or landmarks_of(t.kernel, t.X)
+        frame = frame_of(marks.features, t.weights, s.delta)
+        rows = frame(marks.features)
+        qp = pair_qp(rows, t.y, (i, j), t.weights, s.eps, frame.ridge)
+        u, certificate = solve_plane(qp, lam, s.tol)
+        return curved_plane(frame.turned_back(u), certificate, marks)
+
+    def near(self, i, lams):  # {j: λ} -> {j: FoundPlane}
+        "All planes near class i."
+        space, found = self.space(i), {}
+        for j, lam in lams.items():
+            found[j] = self.find(space, j, lam)
+            if not found[j].certificate.converged and self.values.fits:
+                again = self.find_on_path(i, j, lam)
+                if again.certificate.gap < found[j].certificate.gap:
+                    found[j] = again
+        return found
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #2cc26f2a
@@ -123,21 +234,7 @@ class PairVotes(KernelClassifier):
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
     }
 
-    def _features(self, training):
-        "Columns of X, or the empirical kernel map, which is kept."
-        vars(self).pop("coef_", None)
-        if training.kernel.name == "linear":
-            self._map = None
-            return training.X.toarray() if sparse.issparse(training.X) else training.X
-        if training.precomputed:
-            check_psd(training.X)
-        self._map = empirical_map(training.kernel, training.X)
-        self._examples = training.first  # the columns of a precomputed kernel
-        return training.kernel(training.X) @ self._map.basis
-
-    def _framed(self, Φ, training):  # -> rows, Frame
-        "What the programs see of the features."
-        frame = frame_of(Φ, training.weights, self.delta)
+    def _warn_of_ridge(self, frame):
         if self.delta != "scale" and frame.spread < self.delta:
             warnings.warn(
                 f"delta = {self.delta} is larger than the mean squared distance of the rows from "
@@ -145,44 +242,71 @@ class PairVotes(KernelClassifier):
                 'Scale the features, or use delta="scale".',
                 stacklevel=4,
             )
-        return frame(Φ), frame
 
     def _values(self, X):  # -> f (P, 2, n)
         "Both functions of every pair."
         U = self.planes_.reshape(-1, self.planes_.shape[2])
         W = U[:, :-1].T
-        if self._map is None:
+        if not hasattr(self, "support_"):
             f = np.asarray(X @ W)
         elif self.kernel_.name == "precomputed":
-            f = X[:, self._examples] @ (self._map.basis @ W)
+            f = X[:, self.support_] @ W
         else:
-            f = kernel_scores(self.kernel_, X, self._map.X, self._map.basis @ W)
+            f = kernel_scores(self.kernel_, X, self.support_vectors_, W)
         return (f + U[:, -1]).T.reshape(*self.planes_.shape[:2], -1)
 
     def _scores(self, X):  # -> (n, K), (47.2)
         f, n_classes = self._values(X), len(self.classes_)
-        d = np.abs(f) / plane_lengths(self.planes_)[..., None]
+        d = np.abs(f) / np.maximum(self.norms_, NO_SLOPE)[..., None]
         b = np.stack([f[:, 0], -f[:, 1]], 1) > self._level
         V, T = tally(b, d, self.pairs_, n_classes, self._vote)
         absent = np.setdiff1d(np.arange(n_classes), self.pairs_)
         V[:, absent] = -n_classes
         return V + squash(T)
 
-    def _keep(self, pairs, found, frame):  # found: for each pair two planes with certificates
+    def _keep(self, training, pairs, found, frame):  # found: for each pair two of FoundPlane
         "Set what prediction needs, and the proof of the worst plane."
-        planes = np.array([[plane for plane, _ in two] for two in found])
-        certificates = [certificate for two in found for _, certificate in two]
-        worst = max(certificates, key=lambda c: (not c.converged, c.relative_gap))
-        self.pairs_ = np.array(pairs)
-        # the second program finds -f2
-        self.planes_ = frame.turned_back(planes * np.array([[1], [-1]]))
+        vars(self).pop("coef_", None)
         self.frame_ = frame
+        self._warn_of_ridge(frame)
+        every = [one for two in found for one in two]
+        rows = self._rows(training, [one.plane for one in every])
+        signs = np.array([[1], [-1]])  # the second program finds -f2
+        self.planes_ = rows.reshape(len(pairs), 2, -1) * signs
+        self.norms_ = np.array([one.norm for one in every]).reshape(len(pairs), 2)
+        self.pairs_ = np.array(pairs)
         self._level = bit_level(self.eps)
         self._vote = self.vote  # what is set after the fit changes no prediction
-        self.n_iter_ = max(1, sum(certificate.n_iter for certificate in certificates))
+        worst = max((one.certificate for one in every), key=unsure)
+        self.n_iter_ = max(1, sum(one.certificate.n_iter for one in every))
         worst = replace(worst, n_iter=self.n_iter_)
         self.certificate_ = warn_unconverged(type(self).__name__, worst)
         return self
+
+    def _rows(self, training, planes):  # -> (2P, m + 1)
+        "Each plane as a row; sets the samples whose kernels it combines."
+        for stale in ("support_", "support_vectors_"):
+            vars(self).pop(stale, None)
+        if training.kernel.name == "linear":
+            return np.array(planes)
+        used = np.unique(np.concatenate([plane.rows for plane in planes]))
+        self.support_ = training.first[used]
+        self.support_vectors_ = None if training.precomputed else training.X[used]
+        rows = np.zeros((len(planes), len(used) + 1))
+        for row, plane in zip(rows, planes):
+            row[np.searchsorted(used, plane.rows)] = plane.a
+            row[-1] = plane.b
+        return rows
+
+
+def unsure(certificate):
+    "A key by which the worst certificate is the largest."
+    return not certificate.converged, certificate.relative_gap
+
+
+def rows_of(X):
+    "Rows of a CSR matrix as an array."
+    return X.toarray() if sparse.issparse(X) else X
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #dec48939
@@ -204,7 +328,7 @@ def per_pair(lam, n_pairs, name):  # a number, or one for each pair -> (P,)
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #39e8bfd0
 class TwinKSVC(PairVotes):
-    """Twin multi-class support vector machine of Xu, Guo and Wang (2013), by exact solution paths.
+    """Twin multi-class support vector machine of Xu, Guo and Wang (2013), certified.
 
     For every pair of classes two planes. Each minimises λ/2 Σ f(x)² over its own class
     + λδ/2 (‖w‖² + b²) + Σ ξ, where ξ is by how much a sample of the other class misses a margin
@@ -226,7 +350,7 @@ class TwinKSVC(PairVotes):
     vote : {"nearest", "paper", "threshold"}, default="nearest"
         Which class gets the vote where both planes are near.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
-        As in scikit-learn's SVC; features are the empirical kernel map.
+        As in scikit-learn's SVC.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels "rbf", "poly" and "sigmoid".
     degree : int, default=3
@@ -235,11 +359,17 @@ class TwinKSVC(PairVotes):
         Constant of the kernels "poly" and "sigmoid".
     tol : float, default=1e-6
         Relative duality gap that every plane must have.
+    rank : int, optional
+        Seek the planes in the span of at most so many landmarks, chosen by pivoted Cholesky; by
+        default among all functions of the kernel. For kernels other than the linear one.
+    cache_size : float, default=500
+        Megabytes for kernel values that are kept.
     class_weight : dict, "balanced" or None, default=None
         Weights of the labels.
     n_jobs : int, default=None
-        How many pairs are solved at a time, by threads; None means 1 unless joblib's
-        `parallel_config` says otherwise, -1 means all cores. The planes do not depend on it.
+        How many planes of the linear kernel, or own classes of another, are solved at a time, by
+        threads; None means 1 unless joblib's `parallel_config` says otherwise, -1 means all cores.
+        The planes do not depend on it.
     verbose : int, default=0
         Show a progress bar.
 
@@ -250,13 +380,24 @@ class TwinKSVC(PairVotes):
     pairs_ : int ndarray of shape (P, 2)
         Indices of the two classes of each pair.
     planes_ : ndarray of shape (P, 2, d + 1)
-        w and b of both planes of each pair; for kernels in the coordinates of the map.
+        w and b of both planes of each pair; for kernels, (P, 2, m + 1), the coefficients of the
+        m samples `support_`, and b.
+    norms_ : ndarray of shape (P, 2)
+        ‖w‖ of each plane.
+    support_ : int ndarray of shape (m,)
+        Row numbers of the samples whose kernels the planes combine; not for the linear kernel.
+    support_vectors_ : array of shape (m, d)
+        These samples (None for a precomputed kernel); not for the linear kernel.
     frame_ : Frame
         The origin `centre`, the unit `size` and the `ridge` of the programs, (44.4).
     certificate_ : Certificate
-        That of the plane with the largest relative gap.
+        That of the plane with the largest relative gap, among the planes of the landmarks if there
+        are some.
+    full_certificate_ : Certificate
+        The same among all planes of the kernel: its primal value is that of the plane, its dual
+        value a lower bound on what any plane can reach.
     n_iter_ : int
-        Events on all paths that were followed.
+        Events on all paths that were followed; for kernels, rounds of the solver.
     n_features_in_ : int
         Number of features.
 
@@ -272,6 +413,8 @@ class TwinKSVC(PairVotes):
         **PairVotes._parameter_constraints,
         "lam1": [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"],
         "lam2": [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"],
+        "rank": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "n_jobs": [numbers.Integral, None],
     }
 
@@ -287,6 +430,8 @@ class TwinKSVC(PairVotes):
         degree=3,
         coef0=0.0,
         tol=1e-6,
+        rank=None,
+        cache_size=500,
         class_weight=None,
         n_jobs=None,
         verbose=0,
@@ -301,6 +446,8 @@ class TwinKSVC(PairVotes):
         self.degree = degree
         self.coef0 = coef0
         self.tol = tol
+        self.rank = rank
+        self.cache_size = cache_size
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -324,24 +471,40 @@ class TwinKSVC(PairVotes):
             The fitted classifier.
         """
         training = self._training(X, y, sample_weight)
-        Φ, y, c = self._features(training), training.y, training.weights
-        rows, frame = self._framed(Φ, training)
-        pairs = list(combinations(np.unique(y).tolist(), 2))
-        lam1, lam2 = (
-            per_pair(self.lam1, len(pairs), "lam1"),
-            per_pair(self.lam2, len(pairs), "lam2"),
-        )
+        pairs = list(combinations(np.unique(training.y).tolist(), 2))
+        lam1 = per_pair(self.lam1, len(pairs), "lam1")
+        lam2 = per_pair(self.lam2, len(pairs), "lam2")
+        lams = dict(zip(pairs, lam1)) | {pair[::-1]: λ for pair, λ in zip(pairs, lam2)}
+        find = self._straight if training.kernel.name == "linear" else self._curved
+        planes, frame = find(training, lams)
+        found = [[planes[order] for order in both_orders(pair)] for pair in pairs]
+        self.full_certificate_ = max((one.full for one in planes.values()), key=unsure)
+        return self._keep(training, pairs, found, frame)
 
-        def planes(job):
-            pair, *lams = job
-            programs = [
-                pair_qp(rows, y, order, c, self.eps, frame.ridge) for order in both_orders(pair)
-            ]
-            return [solve_plane(qp, λ, self.tol) for qp, λ in zip(programs, lams)]
+    def _straight(self, training, lams):  # λ by (own class, other class)
+        "Planes in the columns of X, read off their paths, by (own class, other class)."
+        Φ, y, c = rows_of(training.X), training.y, training.weights
+        frame = frame_of(Φ, c, self.delta)
+        rows = frame(Φ)
 
-        run = across(planes, zip(pairs, lam1, lam2), self.n_jobs)
-        found = list(progress(run, self.verbose, "pairs", total=len(pairs)))
-        return self._keep(pairs, found, frame)
+        def find(order):
+            qp = pair_qp(rows, y, order, c, self.eps, frame.ridge)
+            u, certificate = solve_plane(qp, lams[order], self.tol)
+            return straight_plane(frame.turned_back(u), certificate)
+
+        run = across(find, list(lams), self.n_jobs)
+        return dict(zip(lams, progress(run, self.verbose, "planes", total=len(lams)))), frame
+
+    def _curved(self, training, lams):  # λ by (own class, other class)
+        "Planes of a kernel, one own class after the other, by (own class, other class)."
+        planes, classes = KernelPlanes(training, self), np.unique(training.y).tolist()
+
+        def near(i):
+            return planes.near(i, {j: λ for (own, j), λ in lams.items() if own == i})
+
+        run = progress(across(near, classes, self.n_jobs), self.verbose, "classes", len(classes))
+        found = {(i, j): one for i, all_near in zip(classes, run) for j, one in all_near.items()}
+        return found, planes.frame
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #7fad4f2f
@@ -418,7 +581,7 @@ class TwinKSVCCV(PairVotes):
     sweeps : int, default=5
         At most so many sweeps of ascent on the vote; 0 keeps what is best for each pair alone.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
-        As in scikit-learn's SVC; features are the empirical kernel map.
+        As in scikit-learn's SVC; paths are followed in the features of its factor (43.3).
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels "rbf", "poly" and "sigmoid".
     degree : int, default=3
@@ -442,7 +605,14 @@ class TwinKSVCCV(PairVotes):
     pairs_ : int ndarray of shape (P, 2)
         Indices of the two classes of each pair.
     planes_ : ndarray of shape (P, 2, d + 1)
-        w and b of both planes of each pair; for kernels in the coordinates of the map.
+        w and b of both planes of each pair; for kernels, (P, 2, m + 1), the coefficients of the
+        m samples `support_`, and b.
+    norms_ : ndarray of shape (P, 2)
+        ‖w‖ of each plane.
+    support_ : int ndarray of shape (m,)
+        Row numbers of the samples whose kernels the planes combine; not for the linear kernel.
+    support_vectors_ : array of shape (m, d)
+        These samples (None for a precomputed kernel); not for the linear kernel.
     frame_ : Frame
         The origin `centre`, the unit `size` and the `ridge` of the programs, (44.4).
     lam_ : ndarray of shape (P, 2)
@@ -525,7 +695,13 @@ class TwinKSVCCV(PairVotes):
             The fitted classifier.
         """
         training = self._training(X, y, sample_weight)
-        Φ, folds = self._features(training), folds_of(training, self.cv)
+        folds = folds_of(training, self.cv)
+        marks = None
+        if training.kernel.name != "linear":
+            if training.precomputed:
+                check_psd(training.X)
+            marks = landmarks_of(training.kernel, training.X)
+        Φ = rows_of(training.X) if marks is None else marks.features
         rules = Rules(self.eps, self.delta, self.vote)
         chosen = cross_validate(Φ, training, folds, rules, self.sweeps, self.verbose, self.n_jobs)
         self.lam_ = chosen.ballot.lam
@@ -536,15 +712,24 @@ class TwinKSVCCV(PairVotes):
             "score_alone": float(chosen.scores[0]),
             "scores": chosen.scores,
         }
-        rows, frame = self._framed(Φ, training)
+        frame = frame_of(Φ, training.weights, self.delta)
+        rows = frame(Φ)
         pairs = chosen.ballot.pairs
         run = across(lambda pair: self._paths(rows, training, pair, frame), pairs, self.n_jobs)
         self.paths_ = list(run)
         found = [
-            [solve_plane(path.qp, λ, self.tol, path) for path, λ in zip(two, lams)]
+            [self._on_path(path, λ, frame, marks) for path, λ in zip(two, lams)]
             for two, lams in zip(self.paths_, self.lam_)
         ]
-        return self._keep(pairs, found, frame)
+        return self._keep(training, pairs, found, frame)
+
+    def _on_path(self, path, lam, frame, marks):  # -> FoundPlane
+        "The plane at one λ of a path."
+        u, certificate = solve_plane(path.qp, lam, self.tol, path)
+        u = frame.turned_back(u)
+        return (
+            straight_plane(u, certificate) if marks is None else curved_plane(u, certificate, marks)
+        )
 
     def _paths(self, rows, training, pair, frame):
         "Both paths of a pair on all samples."

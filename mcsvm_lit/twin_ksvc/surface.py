@@ -9,7 +9,7 @@ __all__ = [
     "MERGED",
     "OUTERMOST",
     "NO_SLOPE",
-    "NEGATIVE",
+    "LEFT_OUT",
     "decide",
     "bit_level",
     "crossings",
@@ -30,8 +30,9 @@ __all__ = [
     "surface_of",
     "pair_paths",
     "twin_surface",
-    "EmpiricalMap",
-    "empirical_map",
+    "Hyperplane",
+    "Landmarks",
+    "landmarks_of",
 ]
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #71098076
@@ -43,6 +44,7 @@ from scipy.linalg import solve_triangular
 
 from ..core.compiled import kernel
 from ..core.estimators import progress
+from ..core.kernels import pivoted_cholesky, refuse_indefinite
 from ..core.threads import one_thread
 from .path_in_lambda import PlanePath, twin_path
 from .problem import homogeneous
@@ -304,30 +306,40 @@ def twin_surface(  # noqa: PLR0913 (what (40.1) depends on, and the vote)
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #22c257a4
-@dataclass(frozen=True, eq=False)
-class EmpiricalMap:
-    "Features whose inner products are the kernel's on the training samples, (43.3)."
+class Hyperplane(NamedTuple):
+    "f(x) = Σ a_j k(x_j, x) + b over some training samples."
 
-    kernel: object  # Kernel, fitted
-    X: np.ndarray  # training samples
-    basis: np.ndarray  # V Λ^(-1/2), (n, rank)
+    rows: np.ndarray
+    a: np.ndarray
+    b: float
 
-    def __call__(self, X):
-        return self.kernel(X, self.X) @ self.basis
+
+class Landmarks(NamedTuple):
+    "Features of the training samples whose inner products are the kernel's, (43.3)."
+
+    features: np.ndarray  # (n, r)
+    rows: np.ndarray  # the samples P (r,)
+    root: np.ndarray  # L_P, lower triangular (r, r)
+
+    def hyperplane(self, ω, b):  # -> Hyperplane
+        "A plane in these features as a combination of kernels."
+        a = solve_triangular(self.root, ω, trans="T", lower=True, check_finite=False)
+        return Hyperplane(self.rows, a, float(b))
+
+    def coordinates(self, plane):  # -> ω
+        "The inverse of `hyperplane`."
+        return self.root.T @ plane.a
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #fe40a220
-NEGATIVE = 1e-8  # an eigenvalue below minus this share of the largest is no rounding
+LEFT_OUT = 1e-12  # share of the trace of the kernel matrix that features may miss by default
 
 
-def empirical_map(kernel, X, tol=1e-10):  # Kernel -> EmpiricalMap
-    "The empirical kernel map, without eigenvalues below `tol` times the largest."
-    k = kernel.fit(X)
-    λ, V = np.linalg.eigh(k(X))
-    if λ[0] < -NEGATIVE * max(λ[-1], 1e-300):
-        raise ValueError(
-            "The kernel is not positive semidefinite on these samples: "
-            f"its smallest eigenvalue is {λ[0]:.3g}."
-        )
-    keep = λ > tol * λ[-1]
-    return EmpiricalMap(k, X, V[:, keep] / np.sqrt(λ[keep]))
+def landmarks_of(kernel, X, rank=None, tol=LEFT_OUT):  # Kernel -> Landmarks
+    "Features by pivoted Cholesky, at most `rank` of them."
+    k = kernel if kernel.n_features is not None else kernel.fit(X)
+    if not k.psd:
+        refuse_indefinite(k, X)
+    L, pivots = pivoted_cholesky(k, X, tol, rank)
+    L = np.ascontiguousarray(L)
+    return Landmarks(L, pivots, np.tril(L[pivots]))
