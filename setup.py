@@ -16,7 +16,7 @@ from setuptools.command.build_ext import build_ext
 
 WISH = os.environ.get("MCSVM_LIT_LIBRARY", "")
 # What the notebooks import while the kernels are collected.
-NEEDED = ["numba", "numpy", "scipy", "sklearn", "tqdm", "joblib"]
+NEEDED = ["numba", "numpy", "scipy", "sklearn", "tqdm", "joblib", "threadpoolctl"]
 
 
 def obstacle():

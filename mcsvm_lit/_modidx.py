@@ -279,6 +279,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                            'mcsvm_lit/core/estimators.py'),
                                            'mcsvm_lit.core.estimators.weighted_set': ( 'core/estimators.html#weighted_set',
                                                                                        'mcsvm_lit/core/estimators.py')},
+            'mcsvm_lit.core.extras': {'mcsvm_lit.core.extras.optional': ('core/extras.html#optional', 'mcsvm_lit/core/extras.py')},
             'mcsvm_lit.core.kernels': { 'mcsvm_lit.core.kernels.Kernel': ('core/kernels.html#kernel', 'mcsvm_lit/core/kernels.py'),
                                         'mcsvm_lit.core.kernels.Kernel.__call__': ( 'core/kernels.html#kernel.__call__',
                                                                                     'mcsvm_lit/core/kernels.py'),

@@ -8,12 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+import venv
 import zipfile
 from configparser import ConfigParser
 from importlib.metadata import Distribution, version
 
 import pytest
 from notebooks import ROOT
+from packaging.requirements import Requirement
 
 import mcsvm_lit
 
@@ -21,17 +23,7 @@ FOUND = list(pkgutil.walk_packages(mcsvm_lit.__path__, "mcsvm_lit."))
 PACKAGES = ["mcsvm_lit", *(m.name for m in FOUND if m.ispkg)]
 MODULES = [m.name for m in FOUND if not m.ispkg and not m.name.rpartition(".")[2].startswith("_")]
 CHAPTERS = [p for p in PACKAGES if hasattr(importlib.import_module(p), "__all__")]
-RUN_TIME = {
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "numba",
-    "cvxpy",
-    "ecos",
-    "matplotlib",
-    "joblib",
-    "tqdm",
-}
+RUN_TIME = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "tqdm"}
 SETTINGS = ConfigParser(delimiters=["="])
 SETTINGS.read(ROOT / "settings.ini", encoding="utf-8")
 VERSION = SETTINGS["DEFAULT"]["version"]
@@ -230,11 +222,63 @@ def test_wheel_works_alone(unpacked):
     assert {"iris", "wine", "glass", "new_thyroid", "vowel_deterding"} <= set(printed)
 
 
-def test_wheel_fits_from_its_library(unpacked, tmp_path):
-    """Every classifier fits with an empty home and without numba, if the library could be built."""
-    if not list((unpacked / "mcsvm_lit/core").glob("_loops.*")):
+def requirements(names):
+    """The distributions that these ones need, with themselves, as they are installed here."""
+    found, waiting = {}, list(names)
+    while waiting:
+        here = Distribution.from_name(waiting.pop())
+        if here.name in found:
+            continue
+        found[here.name] = here
+        asked = [Requirement(r) for r in here.requires or []]
+        waiting += [r.name for r in asked if not r.marker or r.marker.evaluate({"extra": ""})]
+    return found.values()
+
+
+def link_into(site, distributions):
+    """Links in a folder to everything that distributions have installed."""
+    for distribution in distributions:
+        for top in {f.parts[0] for f in distribution.files} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(distribution.locate_file(top))
+
+
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    """An empty environment with the wheel and what it asks for, made without network.
+
+    Returns its interpreter.
+    """
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    python = folder / "bin/python"
+    (site,) = folder.glob("lib/python*/site-packages")
+    link_into(site, requirements(RUN_TIME))
+    pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "--quiet", "--no-index", wheel], check=True)
+    subprocess.run([*pip, "check"], check=True)
+    return python
+
+
+def test_wheel_in_an_empty_environment(wheel, environment, tmp_path):
+    """Every name is there and every classifier fits, with an empty home, from the library of
+    kernels, without numba; what needs an extra says which."""
+    if wheel.name.endswith("-none-any.whl"):
         pytest.skip("the wheel was built without a C compiler, and has no library")
-    command = [sys.executable, "-P", ROOT / "tools/try_wheel.py"]
-    env = os.environ | {"PYTHONPATH": str(unpacked), "HOME": str(tmp_path)}
+    env = {"HOME": str(tmp_path), "PATH": os.defpath}
+    command = [environment, "-P", ROOT / "tools/try_wheel.py"]
     done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("pip install") == 2  # cvxpy and matplotlib are really absent
+    assert not list(tmp_path.iterdir())  # nothing was left behind
+
+
+def test_command_says_what_it_needs(wheel, environment, tmp_path):
+    """`mcsvm-lit list` works in it, and `mcsvm-lit run` says at once what to install."""
+    mine = {"env": {"HOME": str(tmp_path), "PATH": os.defpath}, "cwd": tmp_path}
+    command = environment.with_name("mcsvm-lit")
+    listed = subprocess.run([command, "list"], capture_output=True, text=True, **mine)
+    assert listed.returncode == 0 and "KLR" in listed.stdout
+    run = subprocess.run([command, "run"], capture_output=True, text=True, **mine)
+    assert run.returncode == 2 and 'pip install "mcsvm_lit[studies]"' in run.stderr
+    assert len(run.stderr.splitlines()) == 1

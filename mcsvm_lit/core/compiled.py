@@ -194,7 +194,7 @@ def _dispatcher(k):
         k.served_by = "python: numba is not installed"
         warnings.warn(
             "numba is not installed: compiled loops run as plain Python, some hundred times "
-            "slower. Install it with: pip install numba",
+            'slower. Install it with: pip install "mcsvm_lit[numba]"',
             RuntimeWarning,
             stacklevel=2,
         )

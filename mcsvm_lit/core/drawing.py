@@ -33,6 +33,8 @@ from inspect import isfunction
 
 import numpy as np
 
+from .extras import optional
+
 # %% ../../nbs/core/09a_drawing.ipynb #f074d481
 COLORS = ["#0B4A9E", "#EB9500", "#008F5A", "#DBA0C2", "#A63A00", "#5ABCF7", "#333333", "#8E72B5"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
@@ -121,7 +123,7 @@ DPI = 110  # of the pictures in notebooks
 
 def style():
     "The context in which matplotlib draws as the project does."
-    from matplotlib.style import context
+    context = optional("matplotlib.style").context
 
     return context(rc(), after_reset=True)
 
@@ -142,8 +144,8 @@ def in_style(f):
 @cache
 def _picture_class():
     "The class of our figures, made on first use: importing this module leaves matplotlib alone."
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    Axes = optional("matplotlib.axes").Axes
+    Figure = optional("matplotlib.figure").Figure
 
     Panel = type(
         "Panel",
@@ -309,8 +311,8 @@ def ternary_cells(
     **kw,
 ):
     "Filled cells of the probability simplex."
-    from matplotlib.collections import PolyCollection
-    from matplotlib.colors import LinearSegmentedColormap
+    PolyCollection = optional("matplotlib.collections").PolyCollection
+    LinearSegmentedColormap = optional("matplotlib.colors").LinearSegmentedColormap
 
     ax = ternary() if ax is None else ax
     look = dict(edgecolors=PAPER, linewidths=0.6, zorder=1)

@@ -27,6 +27,7 @@ from scipy.sparse import csr_array
 
 from ..core.certificates import Certificate, gap_rounding, score_rounding
 from ..core.estimators import kernel_scores
+from ..core.extras import optional
 from ..core.kernels import Kernel
 from ..core.simplex import own_and_rest
 
@@ -58,7 +59,7 @@ def cs_cvxpy(
     **kw,
 ):  # -> (M, ξ, objective, the constraints, whose dual_value is c_i·η_ir)
     "The primal (10.3) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     Y = one_hot(y, int(y.max()) + 1)
     (n, K), d = Y.shape, X.shape[1]
@@ -97,7 +98,7 @@ def cs_dual_cvxpy(
     **kw,
 ):  # -> (η, objective)
     "The dual (10.7) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     Y = one_hot(y, int(y.max()) + 1)
     λ, U = np.linalg.eigh(Kxx)

@@ -82,6 +82,7 @@ from mcsvm_lit.kernel_logistic.solvers import (
 
 from ..core.certificates import Certificate
 from ..core.compiled import Indices, Matrix, Vector, kernel
+from ..core.extras import optional
 from ..core.linear import conjugate_gradients, definite_solver
 from ..core.simplex import own_and_rest
 from ..core.solving import Pace, solve
@@ -148,7 +149,7 @@ def softmax_cvxpy(
     **kw,
 ):  # -> (F without b, b, objective)
     "The primal (23.2) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     Y = np.eye(int(np.max(y)) + 1)[y]
     K = Y.shape[1]
@@ -173,7 +174,7 @@ def softmax_dual_cvxpy(
     **kw,
 ):  # -> (η, objective)
     "The dual (23.5) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     Y = np.eye(int(np.max(y)) + 1)[y]
     C = np.repeat(np.asarray(c, float)[:, None], Y.shape[1], 1)

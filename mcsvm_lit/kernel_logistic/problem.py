@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from ..core.certificates import Certificate
+from ..core.extras import optional
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #a421531e
@@ -80,7 +81,7 @@ def klr_cvxpy(
     **kw,
 ):  # -> (F without b, b, objective)
     "The primal (20.3) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     w, b = cp.Variable(len(G)), cp.Variable() if intercept else cp.Constant(0.0)
     F = square_root(G) @ w
@@ -108,7 +109,7 @@ def klr_dual_cvxpy(
     **kw,
 ):  # -> (α, objective)
     "The dual (20.7) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     δ = cp.Variable(len(G))
     α = cp.multiply(c, δ)

@@ -100,6 +100,7 @@ from scipy.special import xlogy
 
 from ..core.certificates import Certificate
 from ..core.compiled import Count, Indices, Matrix, Number, Vector, kernel
+from ..core.extras import optional
 from ..core.simplex import project_row
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
@@ -139,7 +140,7 @@ def hinge_cvxpy(
     **kw,
 ):  # -> (W, b, objective, α)
     "Problem (52.1) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     n, q = Z.shape
     W, b, u = cp.Variable((K, q)), cp.Variable(K), cp.Variable(n)
@@ -229,7 +230,7 @@ def hinge_dual_cvxpy(
     R, y, c, K, β=None, solver="ECOS", **kw
 ):  # kernel matrix (n, n) -> (α, value of the maximum)
     "The hinge's dual (52.7), corrected, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     Y = np.eye(K)[y]
     λ, U = np.linalg.eigh(R)

@@ -27,6 +27,7 @@ from mcsvm_lit.studies.runner import (
     reproduce,
 )
 
+from ..core.extras import optional
 from .figures import figures_dir
 
 
@@ -332,6 +333,8 @@ def _show(a):
 # %% ../../nbs/studies/64_command.ipynb #6e0ffdf2
 def _run(a):
     """mcsvm-lit run."""
+    for package in ("cvxpy", "matplotlib"):  # said before the first hour, not after it
+        optional(package)
     ids, profile = _chosen(a), _profile(a)
     store = Path(a.out or figures_dir()) / "_runs"
     print(f"{len(ids)} exhibits, {profile} profile; finished replications are kept in {store}")

@@ -32,6 +32,7 @@ from scipy.linalg import solve_triangular
 
 from ..core.boxqp import box_program, solve_boxqp
 from ..core.certificates import Certificate
+from ..core.extras import optional
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #bf48d441
@@ -45,7 +46,7 @@ def twin_cvxpy(  # noqa: PLR0913 (what (40.1) depends on)
     A, B, C, lam, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, **kw
 ):  # own class, other class, the rest, λ -> u (d+1,), objective, z (n,)
     "The problem (40.1) as it is written, for a general solver; `kw` are its settings."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     F, G, H = map(homogeneous, (A, B, C))
     u, ξ, π = cp.Variable(F.shape[1]), cp.Variable(len(G)), cp.Variable(len(H))
@@ -129,7 +130,7 @@ def plane(qp, z, lam):  # -> w, b
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #beae73d6
 def twin_dual_cvxpy(qp, lam, **kw):  # -> z, objective
     "The dual (40.4) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     z = cp.Variable(len(qp.q))
     objective = qp.q @ z - cp.sum_squares(qp.W.T @ z) / (2 * lam)

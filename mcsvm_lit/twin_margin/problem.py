@@ -49,6 +49,7 @@ import numpy as np
 from ..core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
 from ..core.certificates import Certificate, roundoff
 from ..core.compiled import kernel
+from ..core.extras import optional
 from ..core.threads import one_thread
 
 
@@ -62,7 +63,7 @@ def tpm_cvxpy(
     **kw,
 ):  # -> (w, θ, ξ, objective, status)
     "The primal (30.1) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     m, d = P.shape
     w, θ, ξ = cp.Variable(d), cp.Variable(), cp.Variable(m)
@@ -84,7 +85,7 @@ def tpm_dual_cvxpy(
     **kw,
 ):  # -> (λ, objective, status)
     "The dual (30.4) as it is written, for a general solver."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     s, U = np.linalg.eigh(G)
     root = (U * np.sqrt(np.maximum(s, 0))).T  # a cone solver wants λ·Gλ as a sum of squares

@@ -64,6 +64,7 @@ from mcsvm_lit.twin_margin.problem import (
 
 from ..core.certificates import Certificate
 from ..core.compiled import kernel
+from ..core.extras import optional
 from ..core.paths import ExactPath, between
 from ..core.solving import Effort, Problem, Solution
 from ..core.threads import one_thread
@@ -185,7 +186,7 @@ def best_threshold(
 # %% ../../nbs/twin_margin/32_robust.ipynb #34eeb48c
 def _norm_as_printed(w, t, p):  # -> what stands for ‖w‖_q, the constraints that make it so
     "How (27), (28) and (29) express the dual norm; t is their epigraph variable of ‖w‖."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     if p == 2:
         return t, []
@@ -198,7 +199,7 @@ def _norm_as_printed(w, t, p):  # -> what stands for ‖w‖_q, the constraints 
 
 def paper_socp(P, Z, ν, α, ε, εZ, p, **kw):  # p = 1, 2 or np.inf -> (w, θ, objective)
     "The second-order cone programs (27), (28) and (29) of the paper as they are printed."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     if p not in (1, 2, np.inf):
         raise ValueError(
@@ -220,7 +221,7 @@ def paper_socp(P, Z, ν, α, ε, εZ, p, **kw):  # p = 1, 2 or np.inf -> (w, θ,
 # %% ../../nbs/twin_margin/32_robust.ipynb #7b622e6c
 def robust_cvxpy(data, ν=1.0, power_cones=False, **kw):  # Uncertain -> (w, θ, objective)
     "The robust model (32.4) as it is written, for a general solver; ECOS by default."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     m, d = data.P.shape
     q = conjugate(data.p)
@@ -237,7 +238,7 @@ def robust_cvxpy(data, ν=1.0, power_cones=False, **kw):  # Uncertain -> (w, θ,
 # %% ../../nbs/twin_margin/32_robust.ipynb #b69ea8a5
 def robust_dual_cvxpy(data, **kw):  # Uncertain -> (λ, ζ, objective)
     "The dual (32.6) as it is written, for a general solver; ECOS by default."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     m, d = data.P.shape
     p, λ, ζ = data.p, cp.Variable(m), cp.Variable(d)

@@ -41,6 +41,7 @@ from mcsvm_lit.twin_margin.robust import (
 
 from ..core.boxqp import boxqp_trusted
 from ..core.certificates import Certificate
+from ..core.extras import optional
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
 from .problem import MarginPlane, reduced_caps
@@ -204,7 +205,7 @@ def interval_cvxpy(
     **kw,
 ):  # -> (b, θ, objective)
     "The robust kernel model whose kernel values move in intervals, (33.6); ECOS by default."
-    import cvxpy as cp
+    cp = optional("cvxpy")
 
     n, m = len(X), int(own.sum())
     lo, hi = kernel_range(k, X, X, ε, p)
