@@ -1,18 +1,19 @@
 # Every target sets up what it needs in .venv, once, and says what it does. Nothing else is touched.
-#   make reproduce | test | format | lab | docs | bench | browser-test | export | library | wheel | clean
+#   make reproduce | test | format | lab | docs | hooks | bench | browser-test | export | library | wheel | clean
 
 SHELL := /bin/bash
 PY    := .venv/bin/python
 # The first interpreter that runs and is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help reproduce test format lab docs bench browser-test export library wheel clean
+.PHONY: help reproduce test format lab docs hooks bench browser-test export library wheel clean
 help:
 	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them, REPLICATIONS=20 no more than that), ours beside theirs'
 	@echo 'make test          check code, pages and site, run every notebook, test the installed package'
 	@echo 'make format        format notebooks and modules, and make the fixes that are safe'
 	@echo 'make lab           open JupyterLab'
 	@echo 'make docs          build the site into docs/_build/html'
+	@echo 'make hooks         set up Git for notebooks in this clone: diffs and merges by cell, checks before a commit'
 	@echo 'make bench         time us against peers (TORCH=1 also against torchkm, which brings PyTorch)'
 	@echo 'make browser-test  open every page and run every notebook in a real browser'
 	@echo 'make export        notebooks -> package and README; outputs are computed and stored again'
@@ -78,6 +79,9 @@ lab: .venv/.ready
 
 docs: .venv/.ready
 	@$(PY) docs/build.py
+
+hooks: .venv/.ready
+	@$(PY) tools/hooks.py
 
 bench: .venv/.ready-bench$(if $(TORCH),-torch)
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/run.py $(BENCH)

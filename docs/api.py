@@ -105,6 +105,8 @@ def kind(annotation):
 
 
 # -- comments in signatures -----------------------------------------------------------------------
+# fastcore's `docments` reads such comments too, but ties each to the last name on its line, and
+# drops what is said of a value that has no annotation: half of our functions would lose a remark.
 def head_of(source):
     """`(first line, line after the head, {line: names of the parameters on it})` of a definition.
 
@@ -190,6 +192,8 @@ def returned(o, doc):
 
 
 # -- one entry ------------------------------------------------------------------------------------
+# What people call, before what is new here.
+FIRST = ("fit", "predict", "predict_proba", "decision_function", "score")
 LISTED = ("", "Parameters", "Returns", "Attributes", "Raises")
 
 
@@ -267,7 +271,8 @@ def members(cls, package):
             for name, value in vars(c).items():
                 if name not in seen and shown(name, value, c):
                     seen[name] = getattr(value, "__func__", value)
-    return seen
+    first = [name for name in FIRST if name in seen]
+    return {name: seen[name] for name in dict.fromkeys([*first, *seen])}
 
 
 def member(name, value, label):
@@ -303,17 +308,64 @@ def short(module):
     return module.partition(".")[2]
 
 
-def page(chapter, cells):
-    """The reference of one module."""
+def is_classifier(o):
+    """Is this public name a classifier of scikit-learn's kind? They have pages of their own."""
+    return inspect.isclass(o) and hasattr(o, "predict") and hasattr(o, "get_params")
+
+
+def classifiers(package, chapters):
+    """`(name, class, chapter)` of the classifiers that the package offers."""
+    offered = import_module(package).__all__
+    for c in chapters:
+        module = import_module(c.module)
+        for n in module.__all__:
+            if n in offered and is_classifier(getattr(module, n)):
+                yield n, getattr(module, n), c
+
+
+def page(chapter, cells, apart=()):
+    """The reference of one module; the names `apart` are described elsewhere."""
     module = import_module(chapter.module)
     head = [
         f"# {short(chapter.module)}",
         f"> {chapter.sentence}" if chapter.sentence else "",
         f"Derived in [{chapter.title}](../{chapter.page}).",
         f"```{{py:module}} {chapter.module}\n```\n",
+        *(f"{{doc}}`{n} <{n}>` has a page of its own.\n" for n in module.__all__ if n in apart),
     ]
-    entries = [describe(n, getattr(module, n), chapter.module, cells) for n in module.__all__]
+    names = [n for n in module.__all__ if n not in apart]
+    # classes and what makes them come before helpers
+    names.sort(key=lambda n: not inspect.isclass(getattr(module, n)))
+    entries = [describe(n, getattr(module, n), chapter.module, cells) for n in names]
     return "\n\n".join(head) + "\n" + "\n".join(entries)
+
+
+def classifier_page(name, o, chapter, cells):
+    """The page of one classifier."""
+    top = chapter.module.partition(".")[0]
+    example = sections(inspect.getdoc(o) or "").get("Examples", "")
+    described = describe(name, o, chapter.module, cells)
+    if example:  # it opens the page
+        described = described.replace(f"**Examples**\n\n{code(example)}\n", "")
+    head = [
+        f"# {name}",
+        f"> {first_words(o)}",
+        code(f">>> from {top} import {name}\n{inspect.cleandoc(example)}"),
+        f"How it works: [{chapter.title}](../{chapter.page}). "
+        "Which one to take: [Which classifier for which job](../tutorials/which_machine.ipynb).",
+        f"```{{py:currentmodule}} {chapter.module}\n```\n",
+    ]
+    return "\n\n".join(head) + "\n" + described
+
+
+def classifiers_page(found):
+    """The list of all classifiers."""
+    rows = ["| classifier | what it is | theory |", "|---|---|---|"]
+    for n, o, c in found:
+        rows.append(f"| {{doc}}`{n} <{n}>` | {first_words(o)} | [{c.title}](../{c.page}) |")
+    pages = "\n".join(["```{toctree}", ":hidden:", "", *(n for n, _, _ in found), "```"])
+    sentence = "> Everything that has `fit` and `predict`: parameters, attributes, methods."
+    return "\n\n".join(["# Classifiers", sentence, "\n".join(rows), pages]) + "\n"
 
 
 def table(chapter, names):
@@ -325,15 +377,19 @@ def table(chapter, names):
     return "\n".join(lines)
 
 
-def front(package, chapters):
-    """What can be imported from the package itself, module by module."""
-    parts = ["# Names to import", f"> What `from {package} import …` gives."]
-    offered = set(import_module(package).__all__)
+def front(package, chapters, found):
+    """All public names of the package: the classifiers first, then chapter by chapter."""
+    parts = ["# Reference", f"> Every name that `from {package} import …` gives, and every module."]
+    rows = ["| classifier | what it is |", "|---|---|"]
+    rows += [f"| {{doc}}`{n} <{n}>` | {first_words(o)} |" for n, o, _ in found]
+    if found:
+        parts += ["## Classifiers", "\n".join(rows)]
+    apart, offered = {n for n, _, _ in found}, set(import_module(package).__all__)
     for c in chapters:
-        names = [n for n in import_module(c.module).__all__ if n in offered]
+        names = [n for n in import_module(c.module).__all__ if n in offered and n not in apart]
         if names:
             parts += [f"## {short(c.module)}", table(c, names)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts)
 
 
 def overview(package, chapters):
@@ -349,28 +405,30 @@ def overview(package, chapters):
 
 
 def write(chapters, folder, cells):
-    """Write the reference of the modules of `chapters` into `folder`.
-
-    Returns the names of the pages that the sidebar shows: one for each package.
-    """
+    """Write the reference of the modules of `chapters` into `folder`."""
     for c in chapters:
         if not find_spec(c.module):
             raise SystemExit(
                 f"nbs/{c.page} exports {c.module}, which is not there: run make export"
             )
     chapters = [c for c in chapters if getattr(import_module(c.module), "__all__", [])]
-    if not chapters:
-        return []
-    packages = {}
+    top = chapters[0].module.partition(".")[0]
+    found, packages = list(classifiers(top, chapters)), {}
+    apart = {n for n, _, _ in found}
+    folder.mkdir(parents=True)
+
+    def put(name, text):
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+    for name, o, c in found:
+        put(name, classifier_page(name, o, c, cells))
+    if found:
+        put("classifiers", classifiers_page(found))
     for c in chapters:
         packages.setdefault(c.module.rpartition(".")[0], []).append(c)
-    folder.mkdir(parents=True)
-    pages = ["index"]
-    top = chapters[0].module.partition(".")[0]
-    (folder / "index.md").write_text(front(top, chapters), encoding="utf-8")
+        put(short(c.module), page(c, cells, apart))
     for package, modules in packages.items():
-        pages.append(short(package) or package)
-        (folder / f"{pages[-1]}.md").write_text(overview(package, modules), encoding="utf-8")
-        for c in modules:
-            (folder / f"{short(c.module)}.md").write_text(page(c, cells), encoding="utf-8")
-    return pages
+        put(short(package) or package, overview(package, modules))
+    pages = [short(package) or package for package in packages]
+    toctree = "\n".join(["```{toctree}", ":hidden:", "", *pages, "```"])
+    put("index", front(top, chapters, found) + "\n\n" + toctree + "\n")

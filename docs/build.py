@@ -20,7 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 def staged():
     from stage import stage
 
-    return f"{stage(BUILD / 'src')} pages staged", True
+    return f"{stage(BUILD / 'src', BUILD / 'extra')} pages staged", True
 
 
 def built():

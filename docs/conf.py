@@ -44,7 +44,10 @@ html_static_path, html_css_files, html_js_files = (
     ["site.css"],
     [("site.js", dict(defer="defer"))],
 )
+html_extra_path = ["_build/extra"]  # thumbnails
 templates_path = ["_templates"]
+# Canonical addresses and a sitemap, once settings.ini says where the site lives.
+html_baseurl = cfg["doc_host"] + cfg["doc_baseurl"] if cfg["doc_host"] else ""
 html_favicon = "_static/favicon.svg"
 html_additional_pages = {"404": "404.html"}
 html_context = dict(doc_baseurl=cfg["doc_baseurl"])

@@ -6,6 +6,7 @@ linked and searched for, and code spans that name something public lead to the r
 
 import hashlib
 import re
+from html import escape
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -281,7 +282,33 @@ def add_mathjax(app):
     (out / MATHJAX).write_bytes(js)
 
 
+# -- what other programs read ---------------------------------------------------------------------
+def described(app, page, template, context, doctree):
+    """Description and title of a page for search engines and previews: its opening sentence."""
+    quoted = doctree.next_node(nodes.block_quote) if doctree else None
+    sentence = escape(" ".join(quoted.astext().split())) if quoted else ""
+    title = escape(re.sub(r"<[^>]+>", "", context.get("title", "")))
+    tags = [("property", "og:type", "article"), ("property", "og:title", title)]
+    tags += [("property", "og:site_name", escape(app.config.project))]
+    if sentence:
+        tags += [("name", "description", sentence), ("property", "og:description", sentence)]
+    lines = (f'<meta {kind}="{name}" content="{words}">' for kind, name, words in tags)
+    context["metatags"] = "\n".join(lines)  # docutils would state the viewport a second time
+
+
+def sitemap(app, failed):
+    """A list of all pages for search engines, where the address of the site is known."""
+    base = app.config.html_baseurl
+    if base and not failed and app.builder.name == "html":
+        urls = (f"<url><loc>{base}{p}.html</loc></url>" for p in sorted(app.env.found_docs))
+        head = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+        text = "\n".join(['<?xml version="1.0" encoding="utf-8"?>', head, *urls, "</urlset>"])
+        (Path(app.outdir) / "sitemap.xml").write_text(text + "\n", encoding="utf-8")
+
+
 def setup(app):
+    app.connect("html-page-context", described)
+    app.connect("build-finished", sitemap)
     app.add_domain(Book)
     app.add_transform(Numbers)
     app.add_post_transform(Links)

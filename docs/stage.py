@@ -9,6 +9,7 @@ from pathlib import Path
 from posixpath import dirname, relpath
 
 import api
+import book
 from cells import (
     NBS,
     ROOT,
@@ -25,20 +26,9 @@ from cells import (
 )
 
 PACKAGE = "mcsvm_lit"
-# The sections of the sidebar, by folder, in order; a folder that is not here comes last.
-PARTS = {
-    "": "Start",
-    "tutorials": "Tutorials",
-    "core": "Foundations",
-    "crammer_singer": "Crammer–Singer",
-    "kernel_logistic": "Kernel logistic regression",
-    "twin_margin": "Robust twin margins",
-    "twin_ksvc": "Twin planes and their paths",
-    "probability": "Class probabilities",
-    "scale": "Beyond one computer",
-    "studies": "Data, figures, reproduction",
-}
 PROJECT = ["CHANGELOG.md", "CONTRIBUTING.md"]
+PAPER = "paper/paper.md"
+HERE = ROOT / "docs"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CAPTION = re.compile(r"\*\*(Figure|Table) \d")
 PYTHON = dict(
@@ -49,12 +39,6 @@ PYTHON = dict(
 
 def markdown(source):
     return dict(cell_type="markdown", metadata={}, source=source)
-
-
-def part(page):
-    """The section of the sidebar that a page belongs to: its folder below `nbs`."""
-    folder = page.partition("/")[0] if "/" in page else ""
-    return PARTS.get(folder, folder.replace("_", " ").capitalize())
 
 
 # -- links ----------------------------------------------------------------------------------------
@@ -76,6 +60,10 @@ class Site:
             return "index.ipynb"
         if path in PROJECT:
             return path
+        if path.startswith("docs/pages/"):
+            return path.removeprefix("docs/")
+        if path == PAPER:
+            return "pages/paper.md"
         if (ROOT / path).is_dir():
             return None
         return self.copied(path) if (ROOT / path).is_file() else path
@@ -136,6 +124,14 @@ def alternative(cell, rest):
     return " ".join(re.sub(r"[*`$]", "", words).split())
 
 
+def only_imports(source):
+    """Does a cell import, and do little else? Readers of the site see such cells folded."""
+    body = ast.parse(source).body
+    imports = sum(isinstance(node, ast.Import | ast.ImportFrom) for node in body)
+    plain = all(isinstance(node, ast.Import | ast.ImportFrom | ast.Assign) for node in body)
+    return plain and source.count("\n") > 2 and imports > 2 * (len(body) - imports)
+
+
 def tags(d):
     """The tags of myst-nb for the directives `echo: false`, `code-fold: true`, `output: false`."""
     pairs = (
@@ -173,6 +169,10 @@ class Page:
         )
         if any(map(pictured, outputs)):
             new["metadata"]["mystnb"] = dict(image=dict(alt=alternative(new, rest)))
+        if only_imports(new["source"]):
+            new["metadata"]["tags"].append("hide-input")
+            shown = dict(code_prompt_show="imports", code_prompt_hide="imports")
+            new["metadata"].setdefault("mystnb", {}).update(shown)
         if {"export", "exports", "exporti"} & d.keys():
             new["metadata"]["tags"].append("exported")
             yield self.exported(cell["id"], new["source"])
@@ -190,6 +190,25 @@ class Page:
         line = " ".join([f"{{py:mod}}`{self.module} <{module}>`", *links])
         return markdown(f"{target}\n{{.exported}}\n{line}")
 
+    def tools(self):
+        """The line below the title: number of the page, its notebook, its module."""
+        here = dirname(self.site.place(self.path)) or "."
+        number = book.number(self.path)
+        notebook = relpath(self.site.copied(self.path), here)
+        parts = [f"Page {number}"] if number else []
+        parts.append(f"{{download}}`Download the notebook <{notebook}>`")
+        if self.module:
+            parts.append(f"{{doc}}`Reference </api/{self.module}>`")
+        return "{.page-tools}\n" + " · ".join(parts)
+
+    def opened(self, cells):
+        """The cells with the line of tools below title and sentence of the first."""
+        first = next((c for c in cells if c["cell_type"] == "markdown"), None)
+        opening = first and re.match(r"# .+\n+(?:> .+\n*)*", first["source"])
+        if opening:
+            rest = first["source"][opening.end() :]
+            first["source"] = f"{opening[0].rstrip()}\n\n{self.tools()}\n\n{rest}"
+
     def write(self, tail=""):
         """Write the page, with the Markdown `tail` at its end."""
         cells = []
@@ -199,6 +218,8 @@ class Page:
             elif cell["cell_type"] == "code":
                 cells += self.code(cell, self.nb["cells"][i + 1 :])
         one_title(cells)
+        if self.path != "nbs/index.ipynb":
+            self.opened(cells)
         if tail:
             cells.append(markdown(tail))
         for i, cell in enumerate(cells):
@@ -230,11 +251,6 @@ def one_title(cells):
 
 
 # -- the whole site -------------------------------------------------------------------------------
-def toctree(caption, pages):
-    """A section of the sidebar. Pages have no title but their own there."""
-    return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
-
-
 def reading_order():
     """The pages in the order in which the tables of the front page list them."""
     texts = (
@@ -244,8 +260,8 @@ def reading_order():
 
 
 def in_order(files):
-    """Notebooks in the order of the sidebar: by folder as in `PARTS`, then as the front page."""
-    folders, listed = list(PARTS), reading_order()
+    """Notebooks in the order of the sidebar: by folder, then as the front page lists them."""
+    folders, listed = ["", "tutorials", *book.CHAPTERS, "studies"], reading_order()
 
     def place(file):
         path = file.relative_to(NBS)
@@ -260,26 +276,70 @@ def in_order(files):
     return sorted(files, key=place)
 
 
-def stage(folder):
-    """Stage everything into `folder`, emptied first; returns the number of pages."""
+def by_hand(site):
+    """Stage the pages of Markdown that are written by hand."""
+    filled = {"EXTRAS": book.installable(), "VERSION": book.version()}
+    files = [*PROJECT, *(f.relative_to(ROOT).as_posix() for f in (HERE / "pages").glob("*.md"))]
+    for path in [*files, PAPER]:
+        if not (ROOT / path).exists():
+            continue
+        md = (ROOT / path).read_text(encoding="utf-8")
+        if path == PAPER:
+            md = article(md)
+        for word, value in filled.items():
+            md = re.sub(rf"(?<!\w){word}(?!\w)", lambda m, v=value: v, md)
+        book.write(site.folder / site.place(path), site.relink(md, path))
+
+
+def article(md):
+    """The write-up as a page: its title and summary instead of the header, no citation keys."""
+    header, body = md.removesuffix("# References\n").split("\n---\n", 1)
+    name = re.search(r"^title: ['\"]?(.+?)['\"]?$", header, re.M)[1]
+    return f"# {name}\n\n" + re.sub(r" ?\[(?:@[\w:;@ ]+)\]", "", body).replace("\n# ", "\n## ")
+
+
+def sidebar(outline):
+    """The table of contents of the whole site, at the end of the front page."""
+    guide = outline.folder / "pages/guide.md"
+    if guide.exists():
+        text = guide.read_text(encoding="utf-8")
+        book.write(guide, text, book.toctree(outline.tutorials()))
+    wanted = [
+        "pages/install",
+        "pages/guide",
+        "pages/gallery",
+        "api/classifiers",
+        outline.theory(),
+        outline.reproduction(),
+        "api/index",
+        "pages/guarantees",
+        "pages/cite",
+        "pages/paper",
+        "CHANGELOG",
+        "CONTRIBUTING",
+        "pages/why_sphinx",
+    ]
+    there = [w for w in wanted if (outline.folder / f"{w.lstrip('/')}.md").exists()]
+    return book.toctree([("Paper", w) if w == "pages/paper" else w for w in there])
+
+
+def stage(folder, extra):
+    """Stage everything into `folder`, emptied first; returns the number of pages.
+
+    What Sphinx copies as it is, such as thumbnails, goes to `extra`.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    site, parts, chapters = Site(folder), {p: [] for p in PARTS.values()}, []
+    site, pages, chapters = Site(folder), [], []
     for file in in_order(notebooks()):
         page, path = Page(file, site), file.relative_to(NBS).as_posix()
         page.write()
-        parts.setdefault(part(path), []).append(path.removesuffix(".ipynb"))
+        pages.append(path)
         if page.module:
             chapters.append(api.Chapter(f"{PACKAGE}.{page.module}", path, *title(page.nb)))
-    sidebar = [toctree(caption, pages) for caption, pages in parts.items() if pages]
-    reference = api.write(chapters, folder / "api", site.cells)
-    if reference:
-        sidebar.append(toctree("Reference", [f"api/{page}" for page in reference]))
-    project = [p for p in PROJECT if (ROOT / p).exists()]
-    for p in project:
-        md = site.relink((ROOT / p).read_text(encoding="utf-8"), p)
-        (folder / p).write_text(md, encoding="utf-8")
-    if project:
-        sidebar.append(toctree("Project", [p.removesuffix(".md") for p in project]))
-    Page(NBS / "index.ipynb", site).write("\n".join(sidebar))
+    api.write(chapters, folder / "api", site.cells)
+    by_hand(site)
+    book.gallery(folder, extra, pages)
+    outline = book.Outline(folder, pages)
+    Page(NBS / "index.ipynb", site).write(sidebar(outline))
     return sum(1 for f in folder.rglob("*") if f.suffix in (".ipynb", ".md"))

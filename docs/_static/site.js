@@ -1,16 +1,25 @@
 // Small things that style sheets cannot do. Deferred: runs when the page is parsed, before the search starts.
 
-// Search: what is asked for by its number or its name comes first. A page opened as a file may not read others: no excerpts then.
+// Search: what is asked for by its number or its name comes first, then classifiers, guides and tutorials. A page opened as a file may not read others: no excerpts then.
 if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 if (typeof Scorer !== "undefined") {
   const words = s => s.toLowerCase().replace(/[()`\s]+/g, " ").trim();
   const asked = words(new URLSearchParams(location.search).get("q") || "");
-  Scorer.score = ([, title, , , score, , kind]) => {
-    if (kind !== "object" || !asked) return score;
+  const place = page => /^api\/[A-Z]/.test(page) ? 14 : /^pages\/(?!gallery)/.test(page) ? 10 : page.startsWith("tutorials/") ? 12 : page.startsWith("api/") ? -3 : 0;
+  const name_of = ([page, title, , , score, , kind]) => {
     const name = words(title), [, number] = name.split(" ");
-    if (name === asked || name.split(".").pop() === asked) return score + 100;
-    return score + (name.startsWith(asked + " ") ? 90 : number === asked ? 80 : 0);
+    if (kind === "title" && name === asked) return score + 60 + place(page);
+    if (kind !== "object") return score + place(page);
+    if (name === asked || name.split(".").pop() === asked) return score + 100 + place(page);
+    return score + (name.startsWith(asked + " ") ? 90 : number === asked ? 80 : 0) + place(page);
   };
+  Scorer.score = result => asked ? name_of(result) : result[4];
+  // Excerpts show words, not the source of formulas.
+  if (typeof Search !== "undefined" && Search.htmlToText) {
+    const plain = Search.htmlToText.bind(Search);
+    Search.htmlToText = (html, anchor) => plain(html, anchor)
+      .replace(/\\\[[^]*?\\\]|\\\([^]*?\\\)/g, " … ").replace(/\s+/g, " ");
+  }
 }
 
 // Mathematics that is too wide: a displayed formula shrinks to three quarters if that makes it fit, else it scrolls; one within a line scrolls by itself.

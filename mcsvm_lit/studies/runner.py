@@ -150,8 +150,10 @@ def registry():  # -> {id: Exhibit}
     return REGISTRY
 
 
-def find(id):  # such as "CS/table_2"
+def find(id):  # such as "CS/table_2", or an exhibit that is not registered
     """The exhibit of this name."""
+    if isinstance(id, Exhibit):
+        return id
     known = registry()
     if id in known:
         return known[id]

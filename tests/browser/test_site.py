@@ -149,6 +149,36 @@ def test_search_finds_a_name(page, site):
     assert "Certificate" in first_result(page, site, "Certificate").inner_text()
 
 
+@pytest.mark.parametrize(
+    "query, place",
+    [
+        ("CrammerSingerSVC", "api/CrammerSingerSVC.html"),
+        ("twinmarginsvc", "api/TwinMarginSVC.html"),
+        ("bibtex", "pages/cite.html"),
+        ("license", "pages/cite.html"),
+        ("install", "pages/install.html"),
+    ],
+)
+def test_search_finds_what_people_ask_for(page, site, query, place):
+    assert place in first_result(page, site, query).get_attribute("href")
+
+
+def test_the_answers_are_two_clicks_away(page, site):
+    """Probabilities, citing, the reference of a classifier, speed, large data."""
+    for links in (
+        ["Coming from scikit-learn"],
+        ["How to cite"],
+        ["Classifiers", "CrammerSingerSVC"],
+        ["the benchmarks"],
+        ["scaling out"],
+    ):
+        visit(page, site / "index.html")
+        for words in links:
+            page.locator("article a, .sidebar-tree a", has_text=words).first.click()
+            page.wait_for_load_state()
+        assert page.url != (site / "index.html").as_uri()
+
+
 def test_search_says_nothing_on_the_console(page, site, watch):
     seen = watch(page, "")
     first_result(page, site, "gap")
@@ -198,12 +228,14 @@ def test_on_a_phone(page, site):
     """The menu opens, and leads on."""
     page.set_viewport_size(dict(width=400, height=800))
     visit(page, site / "index.html")
-    entry = page.locator(".sidebar-tree a", has_text="CrammerSingerSVC").first
+    entry = page.locator(".sidebar-tree a", has_text="Classifiers").first
     assert not entry.is_visible() or entry.bounding_box()["x"] < 0
     page.locator(".mobile-header .nav-overlay-icon").click()
     page.wait_for_timeout(500)
     entry.click()
-    page.wait_for_url("**/crammer_singer/14_classifier.html")
+    page.wait_for_url("**/api/classifiers.html")
+    page.locator("article a", has_text="CrammerSingerSVC").first.click()
+    page.wait_for_url("**/api/CrammerSingerSVC.html")
 
 
 def test_a_lost_page(page, site):
