@@ -40,6 +40,7 @@ from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
 from .linear import FeatureNewton, LinearLogistic, few_features
 from .problem import score_bound
+from .sampled_newton import SampledNewton, many_rows, rows_problem
 from .solvers import BinaryLogistic, Gram, strategies_for
 
 
@@ -59,6 +60,8 @@ def probabilities(
 def logistic_problem(training, C, intercept, cache_size, solver="auto"):
     "The problem (25.1) or (25.2) that training data make, by kernel and number of classes."
     linear = training.kernel.name == "linear" and solver != "smo"
+    if linear and many_rows(training.X, training.n_classes):
+        return rows_problem(training, C, intercept)
     if linear and few_features(training.X, training.n_classes):
         return LinearLogistic.of(training, C, intercept)
     gram = Gram(training.kernel, training.X, cache_size)
@@ -72,7 +75,7 @@ def logistic_problem(training, C, intercept, cache_size, solver="auto"):
 def logistic_strategies(problem, solver, fresh):
     "The strategies that the name of a solver stands for; fresh: without a start from before."
     if isinstance(problem, LinearLogistic):
-        return [FeatureNewton()]
+        return [s for s in (SampledNewton(), FeatureNewton()) if s.suits(problem, None)][:1]
     if isinstance(problem, SoftmaxLogistic):
         return softmax_strategies(solver, fresh)
     return strategies_for(solver, problem.gram.matrix is not None)
