@@ -429,12 +429,25 @@ def in_blocks(X, y, c, K):  # -> list of Block
 
 
 class Survey(NamedTuple):
-    "Weights of the classes (K,), weighted sums of their rows (K, d); rows, numbers in them; CSR?"
+    """What the first pass finds.
+
+    Attributes
+    ----------
+    N, S : arrays (K,), (K, d)
+        Weights of the classes, and weighted sums of their rows.
+    n_rows, numbers : int
+        Rows, and numbers in them.
+    largest : float
+        The largest squared length of a row.
+    csr : bool
+        Are rows sparse?
+    """
 
     N: np.ndarray
     S: np.ndarray
     n_rows: int
     numbers: int
+    largest: float
     csr: bool
 
 
@@ -442,20 +455,22 @@ def survey(block, K):  # -> Survey
     "What the first pass finds in a block."
     X, y, c, _ = block
     own = sparse.csr_array((c, y, np.arange(len(y) + 1)), shape=(len(y), K))
-    S = own.T @ X
-    csr = sparse.issparse(X)
+    S, csr = own.T @ X, sparse.issparse(X)
     S = S.toarray() if sparse.issparse(S) else np.asarray(S)
-    return Survey(np.bincount(y, c, K), S, len(y), X.nnz if csr else X.size, csr)
+    squares = X.multiply(X).sum(axis=1) if csr else np.einsum("ij,ij->i", X, X)
+    numbers = X.nnz if csr else X.size
+    return Survey(np.bincount(y, c, K), S, len(y), numbers, np.max(squares, initial=0.0), csr)
 
 
 def surveyed(surveys):  # -> Survey
     "The survey of all blocks, added in their order."
+    surveys = list(surveys)
     N = S = n_rows = numbers = 0
-    csr = False
     for one in surveys:
         N, S = N + one.N, S + one.S
-        n_rows, numbers, csr = n_rows + one.n_rows, numbers + one.numbers, one.csr
-    return Survey(N, S, n_rows, numbers, csr)
+        n_rows, numbers = n_rows + one.n_rows, numbers + one.numbers
+    largest = max(one.largest for one in surveys)
+    return Survey(N, S, n_rows, numbers, float(largest), surveys[0].csr)
 
 
 class Rounds:
@@ -478,8 +493,8 @@ class Rounds:
         How often the data have been read, the first survey included.
     shape : tuple
         (K, D).
-    n_rows, work : float
-        Rows, and numbers that are read for each.
+    n_rows, work, largest : float
+        Rows, numbers that are read for each, the largest squared length of one.
     frame : Frame
         How rows are seen.
     totals : Totals
@@ -505,6 +520,7 @@ class Rounds:
         self.totals = Totals(N, np.hstack([Y, bias * N[:, None]]) if bias else Y)
         self.shape = self.totals.Y.shape
         self.n_rows, self.work = found.n_rows, found.numbers / max(found.n_rows, 1)
+        self.largest = found.largest
 
     def report(self, loss, W, draw):
         "The sum of what the blocks report."

@@ -54,7 +54,8 @@ class SampledNewton:
 
         end = sampled_newton(rounds, SmoothedHinge(), effort.aim, effort.budget, state.M, tell)
         effort.give_up()  # a second turn would begin with the widest smoothing again
-        return ended(problem, blocks, rounds.frame, end, effort.aim), rounds.passes
+        state = ended(problem, blocks, rounds.frame, end, effort.aim)
+        return state, min(rounds.passes - 1, effort.budget)
 
 
 def ended(problem, blocks, frame, end, aim):  # -> State

@@ -75,7 +75,8 @@ def logistic_problem(training, C, intercept, cache_size, solver="auto"):
 def logistic_strategies(problem, solver, fresh):
     "The strategies that the name of a solver stands for; fresh: without a start from before."
     if isinstance(problem, LinearLogistic):
-        return [s for s in (SampledNewton(), FeatureNewton()) if s.suits(problem, None)][:1]
+        few = few_features(problem.table.Z, problem.K)
+        return [SampledNewton(), FeatureNewton()] if few else [SampledNewton()]
     if isinstance(problem, SoftmaxLogistic):
         return softmax_strategies(solver, fresh)
     return strategies_for(solver, problem.gram.matrix is not None)
