@@ -340,10 +340,13 @@ def whole(training):
     return X.astype(LONG), y, w.astype(LONG)
 
 
-def expansion(model, X):
-    """Gram matrix of all rows with the rows of the expansion."""
-    S = model.support_
-    return kernel_values(model, X[:, S] if model.kernel == "precomputed" else X, X[S])
+def expanded(model, X, S, A):
+    """Scores of all rows without intercepts, and half the squared norm of the functions."""
+    if model.kernel == "linear":  # by way of the weights, where large terms cancel least
+        W = X[S].T @ A
+        return X @ W, (W**2).sum() / 2
+    F = kernel_values(model, X[:, S] if model.kernel == "precomputed" else X, X[S]) @ A
+    return F, (A * F[S]).sum() / 2
 
 
 def merged(X, y, w, S):
@@ -359,9 +362,10 @@ def entropy(p):
 
 def judged_crammer_singer(model, X, y, w):
     c, S, α = model.C * w, model.support_, model.dual_coef_.astype(LONG)
-    K, shift = expansion(model, X), LONG(model.fit_intercept)
-    F = (K + shift) @ α
-    half = (α * F[S]).sum() / 2
+    F, half = expanded(model, X, S, α)
+    if model.fit_intercept:
+        F = F + α.sum(0)
+        half += (α.sum(0) ** 2).sum() / 2
     if model.kernel == "linear":
         coef, b = model.coef_.astype(LONG), model.intercept_.astype(LONG)
         if len(coef) == 1:  # the difference of two prototypes with sum zero
@@ -380,9 +384,8 @@ def judged_crammer_singer(model, X, y, w):
 
 def judged_logistic(model, X, y, w):
     S, a = model.support_, model.dual_coef_.astype(LONG)
-    K, b = expansion(model, X), model.intercept_.astype(LONG)
-    F = K @ a
-    half = (a * F[S]).sum() / 2
+    F, half = expanded(model, X, S, a)
+    b = model.intercept_.astype(LONG)
     cS = model.C * (merged(X, y, w, S) if model.kernel != "precomputed" else w[S])
     if len(model.classes_) == 2:
         s = np.where(y == 1, 1, -1)
@@ -408,23 +411,21 @@ def judged_margin(model, X, y, w):
             continue
         own = y == k
         a = model.dual_coef_[:, k].astype(LONG)
-        live = (a != 0) & (w > 0)
-        G = kernel_values(model, X[:, live] if model.kernel == "precomputed" else X, X[live])
-        f = G @ a[live]
-        square = a[live] @ f[live]
+        live = np.flatnonzero((a != 0) & (w > 0))
+        f, half = expanded(model, X, live, a[live])
         θ, c = LONG(model.intercept_[k]), w[own] / w[own].sum()
         behind = c @ np.maximum(-(f[own] + θ), 0)
         mean = (w[~own] / w[~own].sum()) @ f[~own]
-        yield certificate, square / 2 + mean + θ + behind / LONG(model.nu_), -square / 2
+        yield certificate, half + mean + θ + behind / LONG(model.nu_), -half
 
 
 def judged_truncated(model, X, y, w):
     c = model.C * w
     A, b = model.dual_coef_.astype(LONG), model.intercept_.astype(LONG)
-    S, F = model.support_, expansion(model, X) @ A + b
+    F, half = expanded(model, X, model.support_, A)
+    F = F + b
     rest = np.where(np.eye(len(model.classes_), dtype=bool)[y], -np.inf, F).max(1)
     u = F[np.arange(len(y)), y] - rest
-    half = (A * (F[S] - b)).sum() / 2
     T = LONG(model.truncation_)
     u = np.maximum(u, T)
     loss = {
