@@ -385,7 +385,10 @@ def judged_crammer_singer(model, X, y, w):
 def judged_logistic(model, X, y, w):
     S, a = model.support_, model.dual_coef_.astype(LONG)
     F, half = expanded(model, X, S, a)
-    b = model.intercept_.astype(LONG)
+    b, norm = model.intercept_.astype(LONG), half
+    if model.kernel == "linear":  # weights and multipliers need not belong together
+        coef = model.coef_.astype(LONG)
+        F, norm = X @ coef.T, (coef**2).sum() / 2
     cS = model.C * (merged(X, y, w, S) if model.kernel != "precomputed" else w[S])
     if len(model.classes_) == 2:
         s = np.where(y == 1, 1, -1)
@@ -399,7 +402,7 @@ def judged_logistic(model, X, y, w):
         η = -a / cS[:, None]
         η[np.arange(len(S)), y[S]] += 1
         D = cS @ entropy(np.clip(η, 0, 1)).sum(1) - half
-    yield model.certificate_, half + model.C * w @ loss, D
+    yield model.certificate_, norm + model.C * w @ loss, D
 
 
 def judged_margin(model, X, y, w):

@@ -249,13 +249,14 @@ class CrammerSingerSVC(KernelClassifier):
         "Set the fitted attributes."
         η, F, M = solution.state
         y = training.y
-        support = np.flatnonzero(η[np.arange(len(y)), y] < 1)
+        α = own_and_rest(η, y, problem.c)
+        support = np.flatnonzero(α.any(1))  # also where the own entry of η rounds to one
         place = np.full(len(y), -1)
         place[support] = np.arange(len(support))
         self.support_ = training.first[support]
         self.support_vectors_ = None if training.precomputed else training.X[support]
         self.label_distribution_ = η[support]
-        self.dual_coef_ = own_and_rest(η, y, problem.c)[support]
+        self.dual_coef_ = α[support]
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(self._shift * self.dual_coef_.sum(0))
         vars(self).pop("coef_", None)

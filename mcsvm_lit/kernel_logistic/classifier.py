@@ -35,6 +35,7 @@ from mcsvm_lit.kernel_logistic.multinomial import (
     softmax_strategies,
 )
 
+from ..core.certificates import roundoff, score_rounding
 from ..core.kernels import Kernel, refuse_indefinite
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
@@ -315,7 +316,21 @@ class KernelLogisticRegression(KernelClassifier):
                 "A precomputed kernel does not hold k(x, x): use "
                 "mcsvm_lit.kernel_logistic.problem.score_bound(certificate_.gap, diagonal)."
             )
-        gap, diagonal = self.certificate_.gap, self.kernel_.diag(X)
-        if len(self.classes_) == 2:
-            return score_bound(gap, diagonal, self._largest_diagonal)
-        return softmax_score_bound(gap, diagonal, self._largest_diagonal, len(self.classes_))
+        size, K = self.kernel_.sizes(X), len(self.classes_)
+        gap = self.certificate_.gap + self.certificate_.rounding
+        if K == 2:
+            radius = score_bound(gap, size**2, self._largest_diagonal)
+        else:
+            radius = softmax_score_bound(gap, size**2, self._largest_diagonal, K)
+        return radius * (1 + roundoff(12)) + 2 * self._score_errors(size)
+
+    def _score_errors(self, size):
+        "How far rounding can take scores at points of these sizes, and the intercepts, (4.8)."
+        size = size + (len(self.classes_) - 1) * np.sqrt(self._largest_diagonal)
+        constant = roundoff(4) * np.abs(self.intercept_).max()
+        if self.kernel_.name == "linear":
+            longest = np.linalg.norm(self.coef_, axis=1).max()
+            return roundoff(self.coef_.shape[1] + 12) * size * longest + constant
+        V, α = self.support_vectors_, self.dual_coef_
+        E = score_rounding(size, α, self.kernel_.sizes(V), self.kernel_.rounding(V))
+        return E.max(1) + constant

@@ -34,7 +34,7 @@ from mcsvm_lit.kernel_logistic.multinomial import (
     softmax_loss,
 )
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, gap_rounding, roundoff
 from ..core.linear import definite_solver
 from ..core.simplex import own_and_rest
 
@@ -173,6 +173,9 @@ class LinearLogistic:
         "The certificate of a pair."
         P, gap = self.values(state)
         α = self.coefficients(state.u)
+        errors, apart = self.roundings(state, α)
+        terms = 6 * (1 + np.abs(state.F).max(1) + np.abs(state.b).max() + np.abs(state.u).max(1))
+        rounding = gap_rounding(self.c, errors, terms, lipschitz=4.0, operations=3 * self.K + 20)
         unbalanced, trivial = 0.0, self.c.sum() * np.log(self.K)
         if self.intercept:
             N = np.bincount(self.y, self.c, self.K)
@@ -186,7 +189,24 @@ class LinearLogistic:
             n_iter=n_iter,
             tol=tol,
             unit=float(self.factor * trivial),
+            rounding=float(self.factor * (rounding + apart)),
         )
+
+    def roundings(self, state, α):  # -> (n,), a number
+        "What rounding can do to scores of the rows as they were given, and to ½‖M - M(η)‖²."
+        table, (n, d) = self.table, self.table.Z.shape
+        M, b = state.θ / table.size, state.b
+        lengths = np.linalg.norm(np.abs(table.Z * table.size) + np.abs(table.centre), axis=1)
+        far = lengths.max() * np.linalg.norm(M, axis=1).max() + np.abs(b).max()
+        errors = roundoff(d + 12) * (lengths * np.linalg.norm(M, axis=1).max() + far)
+        summed = roundoff(n + 8) * (lengths @ np.abs(α))  # of M(η), class by class
+        apart = np.linalg.norm(M - table.prototypes(α), axis=1)
+        squares = roundoff(self.K * d + 8) * ((M**2).sum() + apart @ apart)
+        # Multipliers that do not balance to the last bit: of the rows as given they make another M.
+        off = np.linalg.norm(table.centre) * np.abs(α.sum(0))
+        moved = summed + off
+        longest = np.linalg.norm(table.prototypes(α), axis=1)
+        return errors, apart @ summed + moved @ moved + squares + off @ (longest + apart)
 
 
 # %% ../../nbs/kernel_logistic/23b_linear.ipynb #f0575a89

@@ -80,7 +80,7 @@ from mcsvm_lit.kernel_logistic.solvers import (
     unwatched,
 )
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, gap_rounding
 from ..core.compiled import Indices, Matrix, Vector, kernel
 from ..core.extras import optional
 from ..core.linear import conjugate_gradients, definite_solver
@@ -231,7 +231,7 @@ def softmax_score_bound(
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #536c4f0e
-def softmax_certificate(F, u, y, c, b, intercept=True, **asked):
+def softmax_certificate(F, u, y, c, b, intercept=True, errors=0.0, **asked):
     """The certificate of the model that η makes, with scores F and intercepts b.
 
     Parameters
@@ -244,23 +244,32 @@ def softmax_certificate(F, u, y, c, b, intercept=True, **asked):
         Intercepts.
     intercept : bool, default=True
         Are the intercepts free?
+    errors : float or array of shape (n,), default=0.0
+        How far rounding may have moved the scores of each example, (4.8).
     **asked
         `n_iter` and `tol` of the `Certificate`; `tol` is 1e-6 by default.
     """
     P, D, _ = softmax_values(F, u, y, c, b)
     off = np.abs(np.exp(log_softmax(F + b, axis=1)) - np.exp(u)).max()  # (23.6)
-    unbalanced, trivial = 0.0, c.sum() * np.log(F.shape[1])
+    trivial, unbalanced, off_balance = c.sum() * np.log(F.shape[1]), 0.0, 0.0
     if intercept:
         α = own_and_rest(np.exp(u), y, c)
+        off_balance = np.abs(α.sum(0)).sum()
         N = np.bincount(y, c, F.shape[1])
         unbalanced = np.abs(α.sum(0)).max() / np.abs(α).sum()
         trivial = -(N * np.log(np.maximum(N, 1e-300) / N.sum())).sum()
+    scores = np.abs(F).max(1) + np.abs(b).max()
+    unnormed = np.abs(np.exp(u).sum(1) - 1)
+    terms = 6 * (1 + scores + np.abs(u).max(1))
+    moved = errors + unnormed * terms
+    rounding = gap_rounding(c, moved, terms, lipschitz=4.0, operations=3 * F.shape[1] + 20)
     return Certificate(
         P,
         D,
         dual_feasibility=float(unbalanced),
         stationarity=float(off),
         unit=float(trivial),
+        rounding=rounding + float(off_balance * 2 * scores.max()),
         **{"tol": 1e-6, **asked},
     )
 
@@ -625,7 +634,7 @@ class SoftmaxLogistic:
     def certify(self, state, n_iter=0, tol=1e-6, drift=0.0):
         "The certificate of a state; scores are always made again, so that no drift is left."
         b = self.best_intercepts(state.F)
-        asked = dict(n_iter=n_iter, tol=tol)
+        asked = dict(n_iter=n_iter, tol=tol, errors=self.gram.errors(self.coefficients(state.u)))
         return softmax_certificate(state.F, state.u, self.y, self.c, b, self.intercept, **asked)
 
 

@@ -23,7 +23,7 @@ __all__ = [
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, gap_rounding
 from ..core.extras import optional
 
 
@@ -203,7 +203,7 @@ def klr_values(
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #fbae499f
-def klr_certificate(F, u, s, c, b=None, intercept=True, **asked):
+def klr_certificate(F, u, s, c, b=None, intercept=True, errors=0.0, **asked):
     """The certificate of the model with α = c σ(u), scores F and intercept b.
 
     Parameters
@@ -214,6 +214,8 @@ def klr_certificate(F, u, s, c, b=None, intercept=True, **asked):
         By default the best intercept for F, or 0 without one.
     intercept : bool, default=True
         Is there a free intercept?
+    errors : float or array of shape (n,), default=0.0
+        How far rounding may have moved each score, (4.8).
     **asked
         `n_iter` and `tol` of the `Certificate`; `tol` is 1e-6 by default.
     """
@@ -222,16 +224,20 @@ def klr_certificate(F, u, s, c, b=None, intercept=True, **asked):
     primal, dual, _ = klr_values(F, u, s, c, b, intercept)
     α = c * expit(u)
     off = np.abs(expit(-s * (F + b)) - expit(u)).max()  # α = c σ(ξ) of (20.6), per unit of weight
-    unbalanced, trivial = 0.0, c.sum() * np.log(2)
+    trivial, unbalanced, off_balance = c.sum() * np.log(2), 0.0, 0.0
     if intercept:
-        unbalanced = abs(α @ s) / α.sum()
+        off_balance = abs(α @ s)
+        unbalanced = off_balance / α.sum()
         trivial = c @ logistic_loss(s * best_intercept(0 * F, s, c))
+    terms = 6 * (1 + np.abs(F) + abs(b) + np.abs(u))
+    rounding = gap_rounding(c, errors + 0 * F, terms, lipschitz=3.0, operations=20)
     return Certificate(
         primal,
         dual,
         dual_feasibility=float(unbalanced),
         stationarity=float(off),
         unit=float(trivial),
+        rounding=rounding + float(off_balance * 2 * (np.abs(F).max() + abs(b))),
         **{"tol": 1e-6, **asked},
     )
 

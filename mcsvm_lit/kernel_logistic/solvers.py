@@ -96,7 +96,7 @@ from mcsvm_lit.core.kernels import (
     pivoted_cholesky,
 )
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, score_rounding
 from ..core.compiled import Vector, kernel
 from ..core.linear import conjugate_gradients, definite_solver
 from ..core.solving import Effort, Goal, Pace, solve
@@ -463,6 +463,16 @@ class Gram:
     def diagonal(self):
         return self.k.diag(self.X)
 
+    @cached_property
+    def sizes(self):
+        "The numbers s of (4.8)."
+        return self.k.sizes(self.X)
+
+    def errors(self, a):  # coefficients (n,) or (n, K) -> (n,)
+        "How far rounding can have moved scores, the largest of each example, (4.8)."
+        E = score_rounding(self.sizes, a, self.sizes, self.k.rounding(self.X))
+        return E if E.ndim == 1 else E.max(1)
+
     def remade(self, a, F):  # -> F, drift
         "The scores G a; where a product is expensive, F itself. In both cases the error of F."
         if self.matrix is not None:
@@ -544,9 +554,11 @@ class BinaryLogistic:
     def certify(self, state, n_iter=0, tol=1e-6, drift=0.0):
         "The certificate of a state; an error of scores that were not made again is in it."
         b = self.best_intercept(state.F)
-        asked = dict(n_iter=n_iter, tol=tol)
+        stale = self.gram.matrix is None
+        errors = self.gram.errors(self.coefficients(state.u)) + (drift if stale else 0.0)
+        asked = dict(n_iter=n_iter, tol=tol, errors=errors)
         certificate = klr_certificate(state.F, state.u, self.s, self.c, b, self.intercept, **asked)
-        if self.gram.matrix is not None:
+        if not stale:
             return certificate
         return replace(certificate, stationarity=max(certificate.stationarity, drift))
 
