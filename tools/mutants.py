@@ -1,0 +1,327 @@
+"""Would a page notice a mistake in its own code? `make mutants PAGE=nbs/core/04_certificates.ipynb`
+
+    python tools/mutants.py NB [--most 20] [--seed 0] [--of FUNCTION …]
+
+One at a time, small mistakes are made in the exported cells of a notebook: an operator is
+exchanged, a number changed, a condition turned around, a statement left out. The page is then run
+from the changed cell on. An exception of any kind catches the mistake; a mistake that reaches the last cell
+*survives*, and is listed. A survivor means that the change makes no difference, that it changes
+nothing but speed, or that the page has a hole: then it needs an assertion.
+
+The page runs once as it is. Before each cell with a mistake the process forks, so that a mistake
+costs only the cells that follow. Inner loops that are written as in the package are not compiled
+again. Messages, drawings, documentation and decorators stay as they are, as do very small numbers
+(tolerances) and large ones (limits). `--most 0` makes every mistake there is.
+"""
+
+import argparse
+import ast
+import copy
+import importlib
+import json
+import linecache
+import os
+import random
+import re
+import resource
+import select
+import signal
+import sys
+import tempfile
+import types
+from collections import Counter
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MPLBACKEND="agg")
+os.environ.setdefault("MCSVM_LIT_FIGURES", tempfile.mkdtemp())
+
+from mcsvm_lit.core.compiled import Compiled  # noqa: E402 (after the number of threads)
+
+PATIENCE = 4  # a page with a mistake may take so many times as long
+LEAST_SECONDS = 20
+FOR_COMPILING = 90  # seconds more for an inner loop that has changed
+MEMORY = 8 << 30
+SKIPPED = re.compile(r"nbdev_export\(|#\|\s*eval:\s*false|^\s*$")
+
+# -- mistakes -------------------------------------------------------------------------------------
+PARTNERS = [
+    *((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.And, ast.Or), (ast.BitAnd, ast.BitOr)),
+    *((ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.Lt, ast.GtE)),
+    *((ast.Gt, ast.LtE), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)),
+]
+NAMES = [
+    *(("min", "max"), ("argmin", "argmax"), ("minimum", "maximum"), ("any", "all")),
+    *(("zeros", "ones"), ("floor", "ceil")),
+]
+LEFT_ALONE = (ast.Raise, ast.Assert, ast.JoinedStr)
+FIELDS_LEFT_ALONE = {"decorator_list", "annotation", "returns", "ctx", "op", "ops"}
+SPEAKING = re.compile(r"_*(draw|plot|repr|rows|\w+_row)|__repr__|_repr_html_")
+
+
+def partners(table, of):
+    """What may stand in the place of something, by a table of pairs."""
+    return [b for pair in table for a, b in (pair, pair[::-1]) if a == of]
+
+
+def with_field(node, field, value):
+    """A copy of a node with another field."""
+    new = copy.copy(node)
+    setattr(new, field, value)
+    return new
+
+
+def mistakes_in_numbers(node):
+    value = node.value
+    if isinstance(value, bool):
+        yield with_field(node, "value", not value)
+    elif isinstance(value, int | float) and (value == 0 or 0.01 <= abs(value) < 10):
+        new = 1.1 * value if isinstance(value, float) and value else value + 1
+        yield with_field(node, "value", new)
+
+
+def mistakes_in_operators(node):
+    for new in partners(PARTNERS, type(node.op)):
+        yield with_field(node, "op", new())
+    if isinstance(node, ast.AugAssign):
+        yield ast.Pass()
+    elif isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.Pow):
+            yield with_field(node, "op", ast.Mult())
+        if isinstance(node.op, ast.Add | ast.Sub):
+            yield node.left
+        if isinstance(node.op, ast.Add):
+            yield node.right
+
+
+def mistakes_in_comparisons(node):
+    for i, op in enumerate(node.ops):
+        for new in partners(PARTNERS, type(op)):
+            yield with_field(node, "ops", [*node.ops[:i], new(), *node.ops[i + 1 :]])
+
+
+def mistakes_in_names(node):
+    field = "id" if isinstance(node, ast.Name) else "attr"
+    for new in partners(NAMES, getattr(node, field)):
+        yield with_field(node, field, new)
+
+
+def mistakes_in_conditions(node):
+    if not isinstance(node.test, ast.Compare | ast.Constant | ast.UnaryOp):  # these change anyway
+        yield with_field(node, "test", ast.UnaryOp(ast.Not(), node.test))
+
+
+def mistakes(node):
+    """Everything that may stand in the place of a node."""
+    match node:
+        case ast.Constant():
+            yield from mistakes_in_numbers(node)
+        case ast.BinOp() | ast.BoolOp() | ast.AugAssign():
+            yield from mistakes_in_operators(node)
+        case ast.Compare():
+            yield from mistakes_in_comparisons(node)
+        case ast.If() | ast.IfExp() | ast.While():
+            yield from mistakes_in_conditions(node)
+        case ast.UnaryOp(operand=inner):
+            yield inner
+        case ast.Expr(value=value) if not isinstance(value, ast.Constant):
+            yield ast.Pass()
+        case ast.Call(func=ast.Name(id="abs") | ast.Attribute(attr="abs"), args=[inner]):
+            yield inner
+        case ast.Name() | ast.Attribute():
+            yield from mistakes_in_names(node)
+
+
+# -- where they are made --------------------------------------------------------------------------
+@dataclass
+class Mutant:
+    """A mistake: in a cell, at one place of its tree, one node becomes another."""
+
+    cell: int
+    function: str
+    in_kernel: bool
+    parent: ast.AST
+    field: str
+    index: int | None
+    old: ast.AST
+    new: ast.AST
+
+    def put(self, node):
+        """Let a node stand at the place."""
+        if self.index is None:
+            setattr(self.parent, self.field, node)
+        else:
+            getattr(self.parent, self.field)[self.index] = node
+
+    def __str__(self):
+        old, new = (" ".join(ast.unparse(_head(n)).split()) for n in (self.old, self.new))
+        return f"[{self.cell}] {self.function}:{self.old.lineno}  {old[:80]}  →  {new[:80]}"
+
+
+def _head(node):
+    """What to show of a statement."""
+    return node.test if isinstance(node, ast.If | ast.While) else node
+
+
+def draws(function):
+    """Does a function show something rather than compute it?"""
+    used = {getattr(n, "id", getattr(n, "arg", "")) for n in ast.walk(function)}
+    return bool(SPEAKING.fullmatch(function.name) or used & {"plt", "ax", "axes"})
+
+
+def mutants(cell, node, function="", in_kernel=False):
+    """All mistakes that can be made below a node."""
+    for field, value in ast.iter_fields(node):
+        if field in FIELDS_LEFT_ALONE:
+            continue
+        children = value if isinstance(value, list) else [value]
+        for i, child in enumerate(children):
+            if not isinstance(child, ast.AST) or isinstance(child, LEFT_ALONE):
+                continue
+            name, loop = function, in_kernel
+            if isinstance(child, ast.FunctionDef | ast.ClassDef):
+                name = f"{function}.{child.name}".lstrip(".")
+                loop |= any("kernel(" in ast.unparse(d) for d in child.decorator_list)
+            if isinstance(child, ast.FunctionDef) and draws(child):
+                continue
+            place = i if isinstance(value, list) else None
+            for new in mistakes(child):
+                yield Mutant(cell, name, loop, node, field, place, child, new)
+            yield from mutants(cell, child, name, loop)
+
+
+def spread(found, most, seed):
+    """One of each function first, then a second one, until there are enough."""
+    turn = Counter()
+    ranked = []
+    for m in random.Random(seed).sample(found, len(found)):
+        turn[m.cell, m.function] += 1
+        ranked.append((turn[m.cell, m.function], len(ranked), m))
+    chosen = [m for *_, m in sorted(ranked, key=lambda r: r[:2])][: most or None]
+    return sorted(chosen, key=lambda m: (m.cell, m.old.lineno))
+
+
+# -- running a page -------------------------------------------------------------------------------
+def code_of(tree, name):
+    """A cell as code that tracebacks and `inspect` can read."""
+    text = ast.unparse(tree)
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    return compile(text, name, "exec")
+
+
+def alike(a, b):
+    """Do two inner loops say the same, with all that they call?"""
+    if a is b or not (isinstance(a, Compiled) and isinstance(b, Compiled)):
+        return a is b or repr(a) == repr(b)
+    said = [
+        (c.co_code, c.co_consts, c.co_names, c.co_varnames)
+        for c in (a.py_func.__code__, b.py_func.__code__)
+    ]
+    names = a.py_func.__code__.co_names
+    used = [(a.py_func.__globals__.get(n), b.py_func.__globals__.get(n)) for n in names]
+    return said[0] == said[1] and all(alike(x, y) for x, y in used)
+
+
+def borrow_from(package):
+    """Loops of a page that are written as in the package use what has been compiled for it."""
+    ready = Compiled.ready
+
+    def borrowed(self):
+        twin = getattr(package, self.__name__, None)
+        if self._ready is None and self.__module__ == "__main__" and alike(self, twin):
+            self._ready = twin.ready()
+        return ready(self)
+
+    Compiled.ready = borrowed
+
+
+def _in_child(cells, space, seconds, writer):
+    """Run cells, and say how it ended."""
+    os.setpgid(0, 0)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (the process ends with it)
+    end = "survived"
+    try:
+        for i, cell in cells.items():  # noqa: B007 (the last one is told)
+            exec(cell, space)
+    except BaseException as error:
+        end = f"caught by cell {i}: {type(error).__name__}"
+    os.write(writer, end.encode())
+    os._exit(0)
+
+
+def attempt(cells, space, seconds):
+    """Run cells in a fork of this process; returns how it ended and the processor time."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        _in_child(cells, space, seconds, writer)
+    os.close(writer)
+    heard = select.select([reader], [], [], 10 * seconds)[0]
+    end = os.read(reader, 999).decode() if heard else "time-out"
+    os.close(reader)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    _, status, used = os.wait4(child, 0)
+    if not end:
+        end = "time-out" if os.WTERMSIG(status) == signal.SIGXCPU else "crashed"
+    return end, used.ru_utime + used.ru_stime
+
+
+def read(notebook):
+    """The code cells of a notebook as trees, and which of them are exported."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    text = {i: "".join(c["source"]) for i, c in enumerate(cells) if c["cell_type"] == "code"}
+    trees = {i: ast.parse(t) for i, t in text.items() if not SKIPPED.search(t)}
+    module = next(re.search(r"default_exp\s+(\S+)", t) for t in text.values() if "default_exp" in t)
+    return trees, [i for i in trees if "#| export" in text[i]], module[1]
+
+
+def campaign(trees, chosen, space, limit):
+    """Make the mistakes one after another; yields each with its end."""
+    cells = {i: code_of(tree, f"<cell {i}>") for i, tree in trees.items()}
+    for i in cells:
+        for m in (m for m in chosen if m.cell == i):
+            m.put(m.new)
+            changed = code_of(ast.fix_missing_locations(trees[i]), f"<mutant of cell {i}>")
+            m.put(m.old)
+            rest = {j: changed if j == i else cells[j] for j in cells if j >= i}
+            yield m, *attempt(rest, space, limit + FOR_COMPILING * m.in_kernel)
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+            exec(cells[i], space)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument("notebook", type=Path)
+    p.add_argument("--most", type=int, default=20)
+    p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--of", nargs="*", metavar="FUNCTION")
+    a = p.parse_args()
+    trees, exported, module = read(a.notebook)
+    found = [m for i in exported for m in mutants(i, trees[i])]
+    chosen = spread([m for m in found if not a.of or m.function in a.of], a.most, a.seed)
+    os.chdir(a.notebook.resolve().parent)
+    sys.modules["__main__"] = page = types.ModuleType("__main__")
+    borrow_from(importlib.import_module(f"mcsvm_lit.{module}"))
+    whole = {i: code_of(tree, f"<cell {i}>") for i, tree in trees.items()}
+    end, seconds = attempt(whole, vars(page), 3600)
+    if end != "survived":
+        sys.exit(f"{a.notebook.name} as it is: {end}")
+    print(f"{len(chosen)} of {len(found)} mistakes; the page takes {seconds:.0f} s", flush=True)
+    ends = []
+    limit = max(LEAST_SECONDS, int(PATIENCE * seconds))
+    for m, end, used in campaign(trees, chosen, vars(page), limit):
+        ends.append((m, end))
+        print(f"  {end:32} {used:5.1f} s  {m}", flush=True)
+    alive = [m for m, end in ends if end == "survived"]
+    print(f"{len(alive)} of {len(ends)} survived")
+    for m in alive:
+        print(f"  {m}")
+    sys.exit(bool(alive))
+
+
+if __name__ == "__main__":
+    main()
