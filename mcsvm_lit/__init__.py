@@ -53,6 +53,7 @@ _HOMES = {
     "probability.hinge": ["WeightedHinge", "hinge_certificate", "solve_hinge"],
     "probability.path_in_weights": ["PiPath", "pi_path"],
     "probability.truncated": ["TruncatedHingeSVC"],
+    "probability.thresholds": ["positive_share", "solve_thresholds"],
     "probability.classifier": ["SVMProbabilityClassifier"],
 }
 

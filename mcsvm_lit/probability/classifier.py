@@ -5,6 +5,9 @@
 # %% auto #0
 __all__ = [
     "MOST_WEIGHTS",
+    "TWO_CLASS",
+    "THRESHOLDS",
+    "GUMBEL",
     "MOST_UNKNOWNS",
     "LEVEL",
     "PART",
@@ -14,6 +17,9 @@ __all__ = [
     "TIMES_GAMMA",
     "QUICK_SHARE",
     "LEAST_QUICK",
+    "COLDEST",
+    "HOTTEST",
+    "DOUBT",
     "weights_of",
     "Features",
     "features",
@@ -29,15 +35,27 @@ __all__ = [
     "heat",
     "best_temperature",
     "HeldOut",
-    "held_out",
+    "fit_fold",
     "width",
     "candidates",
     "quick",
+    "folds_for",
+    "held_out",
+    "with_gamma",
     "tune",
     "Fit",
     "seed_of",
-    "fit_all",
+    "of_two",
+    "convex_machines",
+    "own_weights",
+    "fit_machines",
+    "train_share",
+    "fit_jointly",
     "estimate",
+    "machine_scores",
+    "radius",
+    "squared_distances",
+    "row_blocks",
     "SVMProbabilityClassifier",
 ]
 
@@ -58,7 +76,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.probability.simplex import (
-    binary_estimate,
     denominator,
     direct_estimate,
     face_rule,
@@ -66,8 +83,19 @@ from mcsvm_lit.probability.simplex import (
     indirect_estimate,
     label_shares,
     lattice_weights,
-    pair_thresholds,
-    pairwise_estimate,
+)
+from mcsvm_lit.probability.thresholds import (
+    LEAST_SHARE,
+    ScoreSlack,
+    ThresholdWork,
+    TrainShare,
+    arcsine_thresholds,
+    combined,
+    coupling_bounds,
+    kernel_values,
+    normalised_bounds,
+    positive_share,
+    two_class_machines,
 )
 
 from ..core.certificates import KKT
@@ -80,20 +108,24 @@ from .truncated import Truncation, kernel_many, truncated_many
 
 # %% ../../nbs/probability/54_classifier.ipynb #b3d30e8f
 MOST_WEIGHTS = 200_000  # a lattice of more weights is refused
+TWO_CLASS = "pairwise", "one-vs-rest"  # schemes of machines for two classes
+THRESHOLDS = 16  # for machines of two classes
+GUMBEL = 256  # weights: a power of two, for Sobol points
 
 
-def weights_of(scheme, K, n_weights=256, grid=0.05, seed=0):  # -> (m, K), or (m, 2) for pairs
+def weights_of(scheme, K, n_weights=None, grid=0.05, seed=0):  # -> (m, K), or (m, 2)
     "The weights for which a scheme wants solutions."
     if scheme == "gumbel" and K > 2:
-        return gumbel_weights(n_weights, K, seed)
-    if scheme in ("gumbel", "pairwise"):
-        return np.column_stack([1 - pair_thresholds(n_weights), pair_thresholds(n_weights)])
+        return gumbel_weights(n_weights or GUMBEL, K, seed)
+    if scheme in (*TWO_CLASS, "gumbel"):
+        t = arcsine_thresholds(n_weights or THRESHOLDS)
+        return np.column_stack([1 - t, t])
     N = denominator(grid)
     m = grid_size(K, N)
     if m > MOST_WEIGHTS:
         raise ValueError(
             f"The lattice of step {grid:g} has {m:,} weights for {K} classes: "
-            'take scheme="gumbel", or a larger grid.'
+            'take scheme="pairwise", or a larger grid.'
         )
     if K == 2:
         π = np.arange(1, N) / N
@@ -213,17 +245,20 @@ def worst_certificate(certificates, tol):  # of all solutions -> Certificate
 PART, PART_GRAM = 64, 8  # most weights in a part, on rows and on a Gram matrix
 
 
-def parts_of(y, Π, K, pairs, size):  # pairs: for each pair of classes? size: most weights in a part
+def parts_of(
+    y, Π, machines, size
+):  # machines of two classes, or None; size: most weights in a part
     "A fit as a list of parts."
     order = np.array(tour(Π))
     pieces = np.array_split(order, -(-len(order) // size))
-    if not pairs:
+    if machines is None:
         return [Part(y, Π[p], None, p) for p in pieces]
-    return [
-        Part((y == j).astype(int), Π[p], np.flatnonzero((y == i) | (y == j)), a * len(Π) + p)
-        for a, (i, j) in enumerate(combinations(range(K), 2))
-        for p in pieces
-    ]
+    parts = []
+    for a, (on, s) in enumerate(machines):
+        second = np.zeros(len(y), int)
+        second[on] = s < 0
+        parts.extend(Part(second, Π[p], on, a * len(Π) + p) for p in pieces)
+    return parts
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #2b449fcf
@@ -251,29 +286,30 @@ class Clock:
         return None
 
 
-def solve_parts(est, f, parts, work, key):  # -> the answers, in order
+def solve_parts(est, f, parts, sizes, work, facts):  # facts: what the fit depends on
     "Work through the parts; keep those done if interrupted, and take up those done before."
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, hash
 
     old = est.__dict__.pop("_unfinished", Unfinished())
-    done = dict(old.done) if old.key == key else {}
+    done = dict(old.done) if old.done and old.key == hash(facts) else {}
     todo = [j for j in range(len(parts)) if j not in done]
-    total = sum(len(part.Π) for part in parts)
-    finished = total - sum(len(parts[j].Π) for j in todo)
+    total = sum(sizes)
+    finished = total - sum(sizes[j] for j in todo)
     clock = Clock(total)
-    run = Parallel(est.n_jobs, return_as="generator")(delayed(work)(f, parts[j]) for j in todo)
+    threads = Parallel(est.n_jobs, prefer="threads", return_as="generator")
+    run = threads(delayed(work)(f, parts[j]) for j in todo)
     try:
         with progress(
             verbose=est.verbose, desc="classifiers", total=total, initial=finished
         ) as bar:
             for j, answer in zip(todo, run):
                 done[j] = answer
-                bar.update(len(parts[j].Π))
-                said = clock.sentence(len(parts[j].Π))
+                bar.update(sizes[j])
+                said = clock.sentence(sizes[j])
                 if est.verbose and said:
                     bar.write(said)
     except KeyboardInterrupt:
-        est._unfinished = Unfinished(key, done)
+        est._unfinished = Unfinished(hash(facts), done)
         raise
     return [done[j] for j in range(len(parts))]
 
@@ -295,14 +331,19 @@ def heat(P, T):  # probabilities (n, K), temperature
 LOG_COOLNESS = -8, 12  # range of log(1/T), for scores that differ by at most one
 
 
-def best_temperature(F, y, w=None):  # scores (n, K), class indices, weights -> T
-    "The temperature of largest likelihood of softmax(F/T); the problem is convex in 1/T."
+def best_temperature(F, y, w=None, doubt=0.0):  # scores (n, K), class indices, weights -> T
+    """The temperature of largest likelihood of softmax(F/T); the problem is convex in 1/T.
+
+    `doubt` examples, shared out over all rows, have any class with the same probability.
+    """
     rows = np.arange(len(y))
     w = np.ones(len(y)) if w is None else w
     scale = np.abs(F - F.max(1, keepdims=True)).max() or 1.0
+    doubt = doubt / (doubt + w.sum())
 
     def cost(s):
-        return -(w @ log_softmax(np.exp(s) * F / scale, axis=1)[rows, y])
+        L = log_softmax(np.exp(s) * F / scale, axis=1)
+        return -(w @ ((1 - doubt) * L[rows, y] + doubt * L.mean(1)))
 
     r = minimize_scalar(cost, bounds=LOG_COOLNESS, method="bounded", options=dict(xatol=1e-8))
     return float(scale / np.exp(r.x))
@@ -311,7 +352,9 @@ def best_temperature(F, y, w=None):  # scores (n, K), class indices, weights -> 
 # %% ../../nbs/probability/54_classifier.ipynb #57fe570f
 TIMES_C = 0.01, 0.1, 1.0, 10.0, 100.0
 TIMES_GAMMA = 0.25, 1.0, 4.0
-QUICK_SHARE, LEAST_QUICK = 4, 16  # tuning takes a fourth of the weights, at least sixteen
+QUICK_SHARE, LEAST_QUICK = 4, 16  # held-out fits take a fourth of the weights, at least sixteen
+COLDEST, HOTTEST = 0.02, 50.0  # temperatures
+DOUBT = 1.0  # one example of any class: no temperature is zero because no label was wrong
 
 
 class HeldOut(NamedTuple):
@@ -321,8 +364,17 @@ class HeldOut(NamedTuple):
     y: np.ndarray
     w: np.ndarray
 
+    def temperature(self):
+        "The best temperature, within limits."
+        T = best_temperature(np.log(self.P), self.y, self.w, DOUBT)
+        return float(np.clip(T, COLDEST, HOTTEST))
 
-def held_out(est, training, fold):  # an unfitted classifier -> probabilities of the test part
+    def score(self, T=1.0):
+        "The mean log-likelihood at a temperature."
+        return log_likelihood(self.y, heat(self.P, T), self.w) / self.w.sum()
+
+
+def fit_fold(est, training, fold):  # an unfitted classifier -> probabilities of the test part
     "Fit to one side of a fold and predict the other."
     X, train, test = training.X, fold.train, fold.test
     if training.precomputed:
@@ -338,54 +390,77 @@ def width(kernel):
 
 
 def candidates(est, training):  # -> list of (C, gamma or None)
-    "The grid around the parameters of a classifier; these alone without `cv`."
+    "The grid around the parameters of a classifier."
     γ = width(training.kernel)
-    if est.cv is None:
-        return [(est.C, γ)]
     γs = [γ * t for t in TIMES_GAMMA] if est.kernel == "rbf" else [γ]
     return list(product([est.C * t for t in TIMES_C], γs))
 
 
 def quick(est, C, γ):  # -> an unfitted classifier
     "The classifier with other parameters, fewer weights and no tuning of its own."
-    few = max(LEAST_QUICK, est.n_weights // QUICK_SHARE)
-    scheme = "pairwise" if est.scheme == "pairwise" else "gumbel"
-    plain = dict(cv=None, temperature=None, n_jobs=None, verbose=0)
+    few = max(LEAST_QUICK, (est.n_weights or GUMBEL) // QUICK_SHARE)
+    scheme = est.scheme if est.scheme in TWO_CLASS else "gumbel"
+    plain = dict(cv=None, temperature=None, class_weight=None, n_jobs=None, verbose=0)
     other = {} if γ is None else {"gamma": γ}
     return clone(est).set_params(C=C, n_weights=few, scheme=scheme, **plain, **other)
 
 
+def folds_for(est, training):  # -> list of Fold, empty where nothing can be held out
+    "The folds for tuning and for the temperature; five without `cv`."
+    distinct = np.bincount(training.y, minlength=training.n_classes)
+    if est.cv is None and (est.temperature is None or distinct.max() < 2):
+        return []
+    return folds_of(training, est.cv)
+
+
 # %% ../../nbs/probability/54_classifier.ipynb #c8b4dece
-def tune(est, training):  # -> C, gamma or None, HeldOut
-    "Choose C and gamma by (54.4); the table of candidates goes to `cv_results_`."
+def held_out(est, training, C, folds):  # -> HeldOut
+    "Probabilities by fits that have not seen the examples."
     from joblib import Parallel, delayed
 
-    folds, grid = folds_of(training, est.cv), candidates(est, training)
     y = np.concatenate([training.y[fold.test] for fold in folds])
     w = np.concatenate([fold.test_weights for fold in folds])
-    jobs = [(quick(est, C, γ), training, fold) for C, γ in grid for fold in folds]
-    run = Parallel(est.n_jobs, return_as="generator")(delayed(held_out)(*job) for job in jobs)
-    answers = list(progress(run, est.verbose, desc="tuning", total=len(jobs)))
-    P = [np.concatenate(answers[i : i + len(folds)]) for i in range(0, len(jobs), len(folds))]
-    scores = [log_likelihood(y, p, w) / w.sum() for p in P]
-    best = int(np.argmax(scores))
+    if convex_machines(est, training.n_classes):
+        return HeldOut(fit_machines(est, training, C, folds).held, y, w)
+    model = quick(est, C, width(training.kernel))
+    run = Parallel(est.n_jobs)(delayed(fit_fold)(model, training, fold) for fold in folds)
+    return HeldOut(np.concatenate(run), y, w)
+
+
+def with_gamma(est, training, γ):  # -> Training
+    "The same data with another width of the kernel."
+    if γ is None:
+        return training
+    kernel = Kernel(est.kernel, γ, est.degree, est.coef0).fit(training.X)
+    return replace(training, kernel=kernel)
+
+
+def tune(est, training, folds):  # -> C, Training with the best gamma
+    "Choose C and gamma by (54.4); the table of candidates goes to `cv_results_`."
+    grid, scores = candidates(est, training), []
+    for C, γ in progress(grid, est.verbose, desc="tuning"):
+        left_out = held_out(est, with_gamma(est, training, γ), C, folds)
+        scores.append(left_out.score(left_out.temperature() if est.temperature else 1.0))
     Cs, γs = zip(*grid)
     est.cv_results_ = dict(
         C=np.array(Cs), gamma=np.array(γs, float), log_likelihood=np.array(scores)
     )
-    return *grid[best], HeldOut(P[best], y, w)
+    C, γ = grid[int(np.argmax(scores))]
+    return C, with_gamma(est, training, γ)
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #1d81a135
 class Fit(NamedTuple):
     "What is kept of all solutions."
 
-    weights: np.ndarray  # (m, K), or (m, 2) for two classes and for pairs
+    weights: np.ndarray  # (m, K), or (m, 2) for machines of two classes
     rows: np.ndarray | None  # examples in the expansion; None: coefficients are those of features
-    V: np.ndarray  # coefficients
+    V: np.ndarray  # coefficients (m, K, q), or (machines, m, q)
     b: np.ndarray
     certificate: object
     truncation: float
+    slack: ScoreSlack | None = None  # how far scores are from the exact ones (machines, m)
+    held: np.ndarray | None = None  # held-out probabilities
 
 
 def seed_of(random_state):
@@ -395,60 +470,137 @@ def seed_of(random_state):
     return check_random_state(random_state).randint(2**31)
 
 
-def fit_all(est, training, C):  # SVMProbabilityClassifier, Training, weight of the loss -> Fit
-    "Solve for all weights of the scheme."
-    from joblib import hash
+def of_two(est, K):
+    "Does the classifier consist of machines for two classes?"
+    return K == 2 or est.scheme in TWO_CLASS
 
-    K = training.n_classes
-    pairs = K == 2 or est.scheme == "pairwise"
-    at_a_time = 2 if pairs else K  # classes of one solution
-    Π = weights_of(est.scheme, K, est.n_weights, est.grid, seed_of(est.random_state))
-    s = choose_truncation(est.truncation, at_a_time, est.loss)
-    f = features(training, at_a_time, est.loss)
-    parts = parts_of(training.y, Π, K, pairs, PART_GRAM if f.gram else PART)
-    work = Work(C, at_a_time, Truncation(s, est.loss), training.weights, est.tol)
-    key = hash((f.Z, Π, training.y, training.weights, C, s, est.loss, est.tol))
-    answers = solve_parts(est, f, parts, work, key)
+
+def convex_machines(est, K):
+    "Are these machines those of page 53a?"
+    convex = est.loss == "hinge" and choose_truncation(est.truncation, 2) == -np.inf
+    return of_two(est, K) and convex
+
+
+def own_weights(est, K):
+    "The weights of the scheme of a classifier."
+    return weights_of(est.scheme, K, est.n_weights, est.grid, seed_of(est.random_state))
+
+
+def fit_machines(est, training, C, folds=()):  # -> Fit
+    "Machines of two classes for all thresholds."
+    K, Π = training.n_classes, own_weights(est, training.n_classes)
+    values = kernel_values(training)
+    machines = two_class_machines(training.y, K, est.scheme)
+    shares = tuple(train_share(training, fold) for fold in folds)
+    work = ThresholdWork(C, Π[:, 1], training.weights, est.tol, shares)
+    facts = (training.X, training.kernel, training.y, work)
+    fits = solve_parts(est, values, machines, [len(Π)] * len(machines), work, facts)
+    V = np.zeros((len(machines), len(Π), len(training)))
+    for v, fit in zip(V, fits):
+        v[:, fit.on] = fit.β
+    used = np.flatnonzero(V.any((0, 1)))
+    return Fit(
+        Π,
+        used,
+        np.ascontiguousarray(V[:, :, used]),
+        np.array([fit.b for fit in fits]),
+        worst_certificate([k for fit in fits for k in fit.certificates], est.tol),
+        -np.inf,
+        ScoreSlack(*(np.array(part) for part in zip(*(fit.slack for fit in fits)))),
+        combined(np.array([fit.held for fit in fits]), K, est.scheme) if folds else None,
+    )
+
+
+def train_share(training, fold):  # Training, Fold -> TrainShare
+    "How much of each example a fold trains on."
+    share = np.zeros(len(training))
+    share[fold.train] = fold.train_weights / training.weights[fold.train]
+    return TrainShare(share, fold.test)
+
+
+def fit_jointly(est, training, C):  # -> Fit
+    "All classes in one problem, or two classes with a loss that page 53a has not."
+    K, Π = training.n_classes, own_weights(est, training.n_classes)
+    two = of_two(est, K)
+    k = 2 if two else K  # classes of one solution
+    s = choose_truncation(est.truncation, k, est.loss)
+    f = features(training, k, est.loss)
+    machines = two_class_machines(training.y, K, est.scheme) if two else None
+    parts = parts_of(training.y, Π, machines, PART_GRAM if f.gram else PART)
+    work = Work(C if two else K * C, k, Truncation(s, est.loss), training.weights, est.tol)
+    sizes = [len(part.Π) for part in parts]
+    answers = solve_parts(est, f, parts, sizes, work, (f.Z, training.y, work, Π))
     order = np.argsort(np.concatenate([part.at for part in parts]))
     V, b = (np.concatenate([answer[i] for answer in answers])[order] for i in (0, 1))
+    rows, V = f.expansion(V)
+    if two:
+        V = (V[:, 0] - V[:, 1]).reshape(len(machines), len(Π), -1)
+        b = (b[:, 0] - b[:, 1]).reshape(len(machines), len(Π))
     certificates = [certificate for answer in answers for certificate in answer[3]]
-    return Fit(Π, *f.expansion(V), b, worst_certificate(certificates, est.tol), s)
+    return Fit(Π, rows, V, b, worst_certificate(certificates, est.tol), s)
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #9a762434
-def estimate(scheme, L, π, K, grid):  # labels (m, n), or (pairs, m, n); second weights -> (n, K)
-    "Probabilities from labels, by the scheme."
-    if K == 2:
-        p = binary_estimate(L == 0, π)
-        return np.column_stack([p, 1 - p])
-    if scheme == "pairwise":
-        return pairwise_estimate(L == 0, π, K)
+def estimate(scheme, L, K, grid):  # labels (m, n) -> (n, K)
+    "Probabilities from the labels of solutions for all classes."
     if scheme == "direct":
         N = denominator(grid)
         return direct_estimate(face_rule(L, K, N), K, N)
     return label_shares(L, K) if scheme == "gumbel" else indirect_estimate(L, K)
 
 
+def machine_scores(Φ, v, b):  # features (n, q), coefficients (m, q), intercepts (m,) -> (m, n)
+    "The scores of one machine of two classes, from the features that it uses."
+    if sparse.issparse(Φ):
+        return np.asarray(Φ @ v.T).T + b[:, None]
+    used = np.flatnonzero(v.any(0))
+    return v[:, used] @ Φ[:, used].T + b[:, None]
+
+
+def radius(training):
+    "The largest norm of an example in the space of features."
+    if training.precomputed:
+        return float(np.sqrt(np.diag(training.X).max()))
+    return float(np.sqrt(max(training.kernel.diag(training.X).max(), 0)))
+
+
+def squared_distances(kernel, radius, X):
+    "The most that rows can be from a mean of examples within the radius, squared (n,)."
+    size = np.maximum(kernel.diag(X), 0)
+    if kernel.name == "rbf":  # whose values are positive: no angle is obtuse
+        return size + radius**2
+    return (np.sqrt(size) + radius) ** 2
+
+
+def row_blocks(n, columns, memory=64):  # megabytes -> slices
+    "Blocks of rows whose values fit into memory."
+    step = max(1, int(memory * 2**17) // max(1, columns))
+    return [slice(i, i + step) for i in range(0, n, step)]
+
+
 # %% ../../nbs/probability/54_classifier.ipynb #974d2743
 class SVMProbabilityClassifier(KernelClassifier):
     """Class probabilities from support vector machines that only name classes.
 
-    For each of a set of weights π of the classes, minimises
-    ½Σ‖w_k‖² + C Σ π_{y_i} T(min_{k≠y_i} (f_{y_i} - f_k)) with Σ f_k = 0, where T is the loss, held
-    at its value at `truncation` for all margins below (Wu, Zhang and Liu, 2010). The labels that
-    these classifiers give at a point are turned into probabilities; `predict` is the class of the
-    largest.
+    Machines of two classes minimise, for each of a set of thresholds π,
+    ½‖w‖² + 2C (1-π) Σ₊ (1 - f)₊ + 2C π Σ₋ (1 + f)₊ (Wang, Shen and Liu, 2008), so that each
+    example weighs C at π = ½, as in `SVC`. The other schemes minimise, for each of a set of weights
+    π of the classes, ½Σ‖w_k‖² + KC Σ π_{y_i} T(min_{k≠y_i} (f_{y_i} - f_k)) with Σ f_k = 0, where
+    T is the loss, held at its value at `truncation` for all margins below (Wu, Zhang and Liu,
+    2010). What these classifiers say at a point is turned into probabilities; `predict` is the
+    class of the largest.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss; with `cv`, the middle of five candidates. The weights π sum to 1, so C
-        acts like C/K elsewhere.
-    scheme : {"gumbel", "indirect", "direct", "pairwise"}, default="gumbel"
-        The share of labels under Gumbel weights; the paper's two schemes, on a lattice; or pairs
-        of classes.
-    n_weights : int, default=256
-        How many Gumbel weights, or thresholds for each pair; best a power of two.
+        Weight of the loss, as in `SVC`; with `cv`, the middle of five candidates. In the notation
+        of the paper, whose weights π sum to 1, it is C divided by the number of classes.
+    scheme : {"pairwise", "one-vs-rest", "gumbel", "indirect", "direct"}, default="pairwise"
+        Pairs of classes, coupled; each class against the rest; the share of labels under Gumbel
+        weights; or the paper's two schemes, on a lattice.
+    n_weights : int or None, default=None
+        How many thresholds for each machine of two classes (16 if None), or Gumbel weights (256;
+        best a power of two).
     grid : float, default=0.05
         Step of the lattice of the schemes "indirect" and "direct", one over a whole number.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
@@ -462,15 +614,19 @@ class SVMProbabilityClassifier(KernelClassifier):
     loss : {"hinge", "logistic", "exponential"}, default="hinge"
         The loss of the smallest margin.
     truncation : "minimal", None or float, default="minimal"
-        The margin below which the loss does not grow: the least truncation that is consistent,
-        no truncation (convex problems), or a margin of at most 0.
+        The margin below which the loss does not grow: the least truncation that is consistent
+        (for two classes none), no truncation (convex problems), or a margin of at most 0.
     cv : int, splitter, iterable of index pairs or None, default=None
         Folds by which C (and gamma of the Gaussian) are chosen, by log-likelihood; None: they are
         taken as given. Index pairs refer to the rows passed to `fit`.
-    temperature : {"cv"} or None, default=None
-        "cv": one temperature for all probabilities, fitted on held-out ones.
+    temperature : {"cv"} or None, default="cv"
+        "cv": one temperature for all probabilities, fitted on held-out ones, by the folds of `cv`,
+        or five; it is 1 where nothing can be held out.
+    class_weight : dict, "balanced" or None, default=None
+        Factors for the weights of the examples of each class. The probabilities are then those of
+        a population in which the classes are as frequent as these weights make them.
     n_jobs : int or None, default=None
-        Processes, as in joblib.
+        Threads, as in joblib.
     random_state : int, RandomState or None, default=0
         Seed of the Gumbel weights.
     tol : float, default=1e-3
@@ -485,17 +641,18 @@ class SVMProbabilityClassifier(KernelClassifier):
     class_count_ : array of shape (K,)
         Examples of each class, by their weights.
     weights_ : array of shape (m, K)
-        The weights π; (m, 2) for two classes and for pairs.
+        The weights π; (m, 2) for machines of two classes.
     support_ : array of shape (r,) or None
         Rows of the training data in the expansion of the scores.
     support_vectors_ : array of shape (r, d) or None
         Those rows; None for a precomputed kernel.
-    dual_coef_ : array of shape (classifiers, K, r) or None
-        Their coefficients.
-    coef_ : array of shape (classifiers, K, d) or None
+    dual_coef_ : array of shape (classifiers, K, r), (machines, m, r) or None
+        Their coefficients; for machines of two classes those of the first class's score minus the
+        second's.
+    coef_ : array of shape (classifiers, K, d), (machines, m, d) or None
         Coefficients of the features, for few linear ones; the three attributes before are then
         None.
-    intercept_ : array of shape (classifiers, K)
+    intercept_ : array of shape (classifiers, K) or (machines, m)
         Intercepts.
     C_, gamma_, truncation_, temperature_ : float
         What was used.
@@ -515,13 +672,12 @@ class SVMProbabilityClassifier(KernelClassifier):
     True
     """
 
-    class_weight = None  # the weights of the classes are what this method varies
     _parameter_constraints = {
-        **{k: v for k, v in KernelClassifier._parameter_constraints.items() if k != "class_weight"},
+        **KernelClassifier._parameter_constraints,
         "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
-        "scheme": [StrOptions({"gumbel", "indirect", "direct", "pairwise"})],
-        "n_weights": [Interval(numbers.Integral, 2, None, closed="left")],
+        "scheme": [StrOptions({"gumbel", "indirect", "direct", *TWO_CLASS})],
+        "n_weights": [Interval(numbers.Integral, 2, None, closed="left"), None],
         "grid": [Interval(numbers.Real, 0.0, 0.5, closed="right")],
         "loss": [StrOptions({"hinge", "logistic", "exponential"})],
         "truncation": [
@@ -538,8 +694,8 @@ class SVMProbabilityClassifier(KernelClassifier):
     def __init__(  # noqa: PLR0913 (scikit-learn wants every parameter by name)
         self,
         C=1.0,
-        scheme="gumbel",
-        n_weights=256,
+        scheme="pairwise",
+        n_weights=None,
         grid=0.05,
         kernel="rbf",
         gamma="scale",
@@ -548,7 +704,8 @@ class SVMProbabilityClassifier(KernelClassifier):
         loss="hinge",
         truncation="minimal",
         cv=None,
-        temperature=None,
+        temperature="cv",
+        class_weight=None,
         n_jobs=None,
         random_state=0,
         tol=1e-3,
@@ -566,6 +723,7 @@ class SVMProbabilityClassifier(KernelClassifier):
         self.truncation = truncation
         self.cv = cv
         self.temperature = temperature
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.tol = tol
@@ -591,31 +749,37 @@ class SVMProbabilityClassifier(KernelClassifier):
         """
         training = self._training(X, y, sample_weight)
         self.C_, self.temperature_ = self.C, 1.0
-        if self.cv is not None or self.temperature:
-            training = self._tune(training)
+        self.__dict__.pop("cv_results_", None)
+        folds = folds_for(self, training)
+        if self.cv is not None:
+            self.C_, training = tune(self, training, folds)
+            self.kernel_ = training.kernel
         self.gamma_ = width(training.kernel)
-        fit = fit_all(self, training, self.C_)
+        if convex_machines(self, training.n_classes):
+            fit = fit_machines(self, training, self.C_, folds if self.temperature else ())
+        else:
+            fit = fit_jointly(self, training, self.C_)
+        if self.temperature and folds:
+            self.temperature_ = self._left_out(training, fit, folds).temperature()
         self._keep(training, fit)
         warn_unconverged(type(self).__name__, self.certificate_)
         return self
 
-    def _tune(self, training):
-        "Set `C_`, `temperature_` and the kernel -> the training data with this kernel."
-        self.C_, γ, left_out = tune(self, training)
-        if self.temperature:
-            T = best_temperature(np.log(left_out.P), left_out.y, left_out.w)
-            self.temperature_ = float(np.clip(T, 0.02, 50))
-        if γ is None:
-            return training
-        self.kernel_ = Kernel(self.kernel, γ, self.degree, self.coef0).fit(training.X)
-        return replace(training, kernel=self.kernel_)
+    def _left_out(self, training, fit, folds):
+        "The held-out probabilities of a fit, or of quicker ones."
+        if fit.held is None:
+            return held_out(self, training, self.C_, folds)
+        y = np.concatenate([training.y[fold.test] for fold in folds])
+        return HeldOut(fit.held, y, np.concatenate([fold.test_weights for fold in folds]))
 
     def _keep(self, training, fit):
         "Set the fitted attributes."
         self.weights_, self.truncation_ = fit.weights, fit.truncation
         self.intercept_, self.certificate_ = fit.b, fit.certificate
-        self.n_iter_ = len(fit.b)
+        self.n_iter_ = fit.certificate.n_iter
         self.class_count_ = np.bincount(training.y, training.weights, training.n_classes)
+        self._slack = fit.slack
+        self._radius = 0.0 if fit.slack is None else radius(training)
         self.coef_ = self.dual_coef_ = self.support_ = self.support_vectors_ = None
         if fit.rows is None:
             self.coef_ = fit.V
@@ -624,29 +788,48 @@ class SVMProbabilityClassifier(KernelClassifier):
         if not training.precomputed:
             self.support_vectors_ = training.X[fit.rows]
 
-    def _winners(self, X):
-        "Class indices (m, n) for checked rows; 0 or 1 for each pair (pairs, m, n)."
-        if self.support_ is None:
-            Φ, V = X, self.coef_
-        elif self.kernel == "precomputed":
-            Φ, V = X[:, self.support_], self.dual_coef_
-        else:
-            Φ, V = self.kernel_(X, self.support_vectors_), self.dual_coef_
-        L = winners(Φ, V, self.intercept_, self._prior())
-        coupled = self.scheme == "pairwise" and len(self.classes_) > 2
-        return L.reshape(-1, len(self.weights_), len(L.T)) if coupled else L
+    @property
+    def _of_two(self):
+        "Does the fit consist of machines for two classes?"
+        return of_two(self, len(self.classes_))
 
-    def _prior(self):
-        "The weight of each class for each classifier (classifiers, 2 or K)."
-        Π, count = self.weights_, self.class_count_
-        if Π.shape[1] > 2:
-            return Π * count
-        return np.concatenate([Π * count[list(p)] for p in combinations(range(len(count)), 2)])
+    def _features(self, X):
+        "What the coefficients belong to (n, q), and the coefficients."
+        if self.support_ is None:
+            return X, self.coef_
+        if self.kernel == "precomputed":
+            return X[:, self.support_], self.dual_coef_
+        return self.kernel_(X, self.support_vectors_), self.dual_coef_
+
+    def _in_blocks(self, X, answer):
+        "What `answer` says for checked rows, by blocks of rows."
+        columns = self.intercept_.size + (0 if self.support_ is None else len(self.support_))
+        return np.concatenate([answer(X[rows]) for rows in row_blocks(X.shape[0], columns)], -1)
+
+    def _winners(self, X):
+        "Class indices (m, n) for checked rows, of solutions for all classes."
+        prior = self.weights_ * self.class_count_
+        return winners(*self._features(X), self.intercept_, prior)
+
+    def _machine_scores(self, X):
+        "Scores (machines, m, n) of checked rows, of machines for two classes."
+        Φ, V = self._features(X)
+        return np.array([machine_scores(Φ, v, b) for v, b in zip(V, self.intercept_)])
+
+    def _shares(self, X):
+        "Shares (machines, n) of the thresholds at which a machine names its first class."
+        Φ, V = self._features(X)
+        t = self.weights_[:, 1]
+        scores = (machine_scores(Φ, v, b) for v, b in zip(V, self.intercept_))
+        return np.array([positive_share(F, t) for F in scores])
 
     def _probabilities(self, X):
         "Probabilities (n, K) of checked rows."
-        π, K = self.weights_[:, 1], len(self.classes_)
-        P = estimate(self.scheme, self._winners(X), π, K, self.grid)
+        K = len(self.classes_)
+        if self._of_two:
+            P = combined(self._in_blocks(X, self._shares), K, self.scheme)
+        else:
+            P = estimate(self.scheme, self._in_blocks(X, self._winners), K, self.grid)
         return heat(P, self.temperature_)
 
     def _scores(self, X):
@@ -657,18 +840,78 @@ class SVMProbabilityClassifier(KernelClassifier):
         """Probabilities of the classes, shape (n, K): between 0 and 1, with sum 1."""
         return self._probabilities(self._check(X))
 
+    def predict_log_proba(self, X):
+        """Logarithms of the probabilities, shape (n, K)."""
+        return self._scores(self._check(X))
+
     def predict(self, X):
         """The class of the largest probability, shape (n,)."""
         best = self.predict_proba(X).argmax(1)
         return self.classes_[best]
 
+    def probability_bounds(self, X):
+        """Intervals that contain what exact solutions would give.
+
+        The fit stops at a relative gap of `tol`; these are bounds for the probabilities of the
+        same thresholds and the same temperature without any gap, as narrow as `tol` is small.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        low, high : arrays of shape (n, K)
+            The bounds.
+        """
+        X = self._check(X)
+        if self._slack is None or self.kernel == "precomputed":
+            raise ValueError(
+                "probability_bounds is for machines of two classes (the schemes 'pairwise' and "
+                "'one-vs-rest') with a convex hinge loss and a kernel that is not precomputed."
+            )
+        bounds = self._in_blocks(X, self._share_bounds)
+        low, high = np.clip(bounds, LEAST_SHARE, 1 - LEAST_SHARE)
+        K = len(self.classes_)
+        if K == 2:
+            low, high = (
+                np.column_stack(pair) for pair in ((low[0], 1 - high[0]), (high[0], 1 - low[0]))
+            )
+        elif self.scheme == "one-vs-rest":
+            low, high = normalised_bounds(low.T, high.T)
+        else:
+            low, high = coupling_bounds(low, high, K)
+        T = self.temperature_
+        return normalised_bounds(low ** (1 / T), high ** (1 / T)) if T != 1 else (low, high)
+
+    def _share_bounds(self, X):
+        "Bounds of the shares (2, machines, n) of checked rows, by (53.7)."
+        Φ, V = self._features(X)
+        distance = squared_distances(self.kernel_, self._radius, X)
+        t, found = self.weights_[:, 1], []
+        for v, b, *parts in zip(V, self.intercept_, *self._slack):
+            slack, F = ScoreSlack(*parts), machine_scores(Φ, v, np.zeros_like(b))
+            down, up = slack.widths(distance)
+            low, high = F + slack.low[:, None] - down, F + slack.high[:, None] + up
+            found.append((positive_share(low, t), positive_share(high, t)))
+        return np.array(found).transpose(1, 0, 2)
+
     def labels(self, X):
-        """The label that each classifier gives each row, shape (m, n) or (pairs, m, n)."""
-        L = self._winners(self._check(X))
-        if L.ndim == 2:
-            return self.classes_[L]
-        pairs = np.array(list(combinations(range(len(self.classes_)), 2)))
-        return self.classes_[pairs[np.arange(len(L))[:, None, None], L]]
+        """The label that each classifier gives each row, shape (m, n).
+
+        For pairs, the shape is (pairs, m, n); for one against the rest (K, m, n), and the entry
+        says whether the class wins.
+        """
+        X, K = self._check(X), len(self.classes_)
+        if not self._of_two:
+            return self.classes_[self._in_blocks(X, self._winners)]
+        first = self._in_blocks(X, self._machine_scores) > 0
+        if self.scheme == "one-vs-rest" and K > 2:
+            return first
+        pairs = np.array(list(combinations(range(K), 2)))
+        L = self.classes_[np.where(first, pairs[:, :1, None], pairs[:, 1:, None])]
+        return L[0] if K == 2 else L
 
     def border_weights(self, X):
         """The weights at which all classes are level (n, K): Proposition 2 of the paper."""

@@ -29,6 +29,7 @@ __all__ = [
     "lattice_weights",
     "pair_thresholds",
     "binary_estimate",
+    "coupling_matrix",
     "couple",
     "pairwise_estimate",
 ]
@@ -494,15 +495,21 @@ def binary_estimate(
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #0180860c
-def _couple_wu(R):  # (n, K, K), zero diagonal
+def coupling_matrix(R):  # (n, K, K), zero diagonal -> (n, K + 1, K + 1)
+    "The matrix of (51.17), with a row for the sum of the probabilities."
     n, K, _ = R.shape
     A = np.zeros((n, K + 1, K + 1))
     A[:, :K, :K] = -R * R.transpose(0, 2, 1)
     A[:, K, :K] = A[:, :K, K] = 1
     i = np.arange(K)
     A[:, i, i] = (R**2).sum(1)
+    return A
+
+
+def _couple_wu(R):  # (n, K, K), zero diagonal
+    n, K, _ = R.shape
     right = np.broadcast_to(np.eye(K + 1)[K][:, None], (n, K + 1, 1))
-    return np.linalg.solve(A, right)[:, :K, 0]  # (51.17)
+    return np.linalg.solve(coupling_matrix(R), right)[:, :K, 0]  # (51.17)
 
 
 def _couple_hastie(R, tol=1e-10, max_iter=10_000):

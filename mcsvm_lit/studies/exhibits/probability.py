@@ -9,6 +9,7 @@ __all__ = [
     "KMLR",
     "CS",
     "SIGMAS",
+    "CLASSES",
     "NORMS",
     "OTHERS",
     "OURS",
@@ -120,14 +121,19 @@ class Split(NamedTuple):
     B: np.ndarray  # test rows
 
 
+CLASSES = {1: 3, 2: 3, 3: 3, 4: 5}  # of the examples; C acts on each example as in `SVC`
+
+
 def median_distance(X, y):
     "σ_m of (69.1)."
     D = ((X[:, None] - X) ** 2).sum(2)
     return float(np.median(D[y[:, None] != y]) ** 0.5)
 
 
-def weighted_svm(example, σ=1.0, **kw):  # -> SVMProbabilityClassifier
-    "Our classifier with the paper's kernel for an example."
+def weighted_svm(example, C=1.0, σ=1.0, scheme="gumbel", **kw):  # -> SVMProbabilityClassifier
+    "Our classifier with the kernel and the C of the paper, whose weights sum to 1."
+    C = C if scheme == "pairwise" else C / CLASSES[example]
+    kw = dict(C=C, scheme=scheme, temperature=None, **kw)
     if example == 2:
         return SVMProbabilityClassifier(kernel="rbf", gamma=σ**-2, **kw)
     return SVMProbabilityClassifier(kernel="linear", **kw)
@@ -424,9 +430,9 @@ def table_5(rng, rep, d, n_test):
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #437c8ecc
 def wine_estimates(A, a, B, n_weights, names):  # -> {method: probabilities}, gap
     "All methods on one split of the wines."
-    m = SVMProbabilityClassifier(C=1.0, kernel="linear", n_weights=n_weights, cv=8).fit(A, a)
+    m = weighted_svm(1, n_weights=n_weights, cv=8).fit(A, a)
     data = Split(A, a, None, None, B)
-    schemes, _ = lattice(1, dict(C=m.C_), data, 0.02 if n_weights > 100 else 0.1)
+    schemes, _ = lattice(1, dict(C=3 * m.C_), data, 0.02 if n_weights > 100 else 0.1)
     P = {"indirect": schemes["indirect"], "Gumbel": m.predict_proba(B)}
     return P | others(1, data, names), m.certificate_.relative_gap
 
