@@ -1597,6 +1597,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                  'mcsvm_lit/probability/classifier.py'),
                                                   'mcsvm_lit.probability.classifier.log_likelihood': ( 'probability/classifier.html#log_likelihood',
                                                                                                        'mcsvm_lit/probability/classifier.py'),
+                                                  'mcsvm_lit.probability.classifier.machine_expansion': ( 'probability/classifier.html#machine_expansion',
+                                                                                                          'mcsvm_lit/probability/classifier.py'),
                                                   'mcsvm_lit.probability.classifier.machine_scores': ( 'probability/classifier.html#machine_scores',
                                                                                                        'mcsvm_lit/probability/classifier.py'),
                                                   'mcsvm_lit.probability.classifier.of_two': ( 'probability/classifier.html#of_two',

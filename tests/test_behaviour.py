@@ -325,7 +325,9 @@ CASES = [
         "precomputed, at zero", three_clouds, "precomputed", RBF, C=3, truncation=0.0, **GIVEN
     ),
     shares("rbf, gumbel", iris, C=20 / 3, kernel="rbf", gamma=0.2),
-    shares("linear, gumbel, convex, weighted", wine, weighted=True, C=5 / 3, truncation=None, **LINEAR),
+    shares(
+        "linear, gumbel, convex, weighted", wine, weighted=True, C=5 / 3, truncation=None, **LINEAR
+    ),
     shares("linear, indirect", iris, C=10, scheme="indirect", grid=0.1, **LINEAR),
     shares(
         "linear, direct",

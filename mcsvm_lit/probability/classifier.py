@@ -49,6 +49,7 @@ __all__ = [
     "convex_machines",
     "own_weights",
     "fit_machines",
+    "machine_expansion",
     "train_share",
     "fit_jointly",
     "estimate",
@@ -498,17 +499,24 @@ def fit_machines(est, training, C, folds=()):  # -> Fit
     V = np.zeros((len(machines), len(Π), len(training)))
     for v, fit in zip(V, fits):
         v[:, fit.on] = fit.β
-    used = np.flatnonzero(V.any((0, 1)))
     return Fit(
         Π,
-        used,
-        np.ascontiguousarray(V[:, :, used]),
+        *machine_expansion(training, V),
         np.array([fit.b for fit in fits]),
         worst_certificate([k for fit in fits for k in fit.certificates], est.tol),
         -np.inf,
         ScoreSlack(*(np.array(part) for part in zip(*(fit.slack for fit in fits)))),
         combined(np.array([fit.held for fit in fits]), K, est.scheme) if folds else None,
     )
+
+
+def machine_expansion(training, V):  # coefficients (machines, m, n) -> rows or None, coefficients
+    "Coefficients of the examples in use, or of the features where the kernel is linear."
+    used = np.flatnonzero(V.any((0, 1)))
+    if training.kernel.name == "linear" and training.X.shape[1] <= len(used):
+        flat = V.reshape(-1, V.shape[2])
+        return None, np.asarray(flat @ training.X).reshape(*V.shape[:2], -1)
+    return used, np.ascontiguousarray(V[:, :, used])
 
 
 def train_share(training, fold):  # Training, Fold -> TrainShare
