@@ -9,6 +9,9 @@ __all__ = [
     "NOISE",
     "FLAT",
     "MOST_EXCHANGES",
+    "FACES",
+    "MOST_FREE",
+    "RANK",
     "AIM",
     "FRESH_ROUNDS",
     "LARGEST_BLOCK",
@@ -36,6 +39,7 @@ __all__ = [
     "follow",
     "examine",
     "ThresholdMachines",
+    "solve_free",
     "solve_thresholds",
     "choose_block",
     "solve_block",
@@ -331,6 +335,9 @@ def examine(G, s, c, answers):
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #706ffd3c
 MOST_EXCHANGES = 2000  # for each example and threshold, before a fit is given up
+FACES = 20  # systems of free examples that are solved before exchanges go on
+MOST_FREE = 500  # examples in such a system
+RANK = 1e-14  # singular values below this share of the largest count as zero
 AIM = 0.5  # of `tol`, so that rounding has room
 FRESH_ROUNDS = 3  # times that scores are computed again and machines that missed `tol` go on
 
@@ -374,6 +381,29 @@ class ThresholdMachines(NamedTuple):
         )
 
 
+def solve_free(G, s, c, β):  # changes β
+    "Bring the free examples to one level, all at once, as far as the bounds allow."
+    for _ in range(FACES):
+        free = (β != 0) & (np.abs(β) < c)
+        k = np.count_nonzero(free)
+        if not 0 < k <= MOST_FREE:
+            return
+        A = np.ones((k + 1, k + 1))
+        A[:k, :k], A[k, k] = G[np.ix_(free, free)], 0.0
+        rest = np.where(free, 0.0, β)
+        right = np.append(s[free] - G[free] @ rest, -rest.sum())
+        step = np.linalg.lstsq(A, right, rcond=RANK)[0][:k] - β[free]
+        lo, hi = np.minimum(s * c, 0)[free], np.maximum(s * c, 0)[free]
+        room = np.where(step > 0, hi - β[free], lo - β[free])
+        ratio = np.divide(room, step, out=np.full(k, np.inf), where=step != 0)
+        length = min(1.0, ratio.min())
+        moved = β[free] + length * step
+        moved[ratio <= length] = (β[free] + room)[ratio <= length]
+        β[free] = np.clip(moved, lo, hi)
+        if length == 1:
+            return
+
+
 def solve_thresholds(
     G,  # kernel matrix (n, n)
     s,  # signs (n,)
@@ -395,6 +425,9 @@ def solve_thresholds(
         if not len(late):
             break
         again = Answers(*(a[late] for a in answers))
+        for j, β, Fβ in zip(late, again.B, again.F):
+            solve_free(G, s, c[j], β)
+            Fβ[:] = G @ β
         follow(G, s, c[late], True, AIM * tol / 2, most, again)
         for whole, part in zip(answers, again):
             whole[late] = part
