@@ -2153,6 +2153,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                          'mcsvm_lit/probability/thresholds.py'),
                                                   'mcsvm_lit.probability.thresholds.solve_block': ( 'probability/thresholds.html#solve_block',
                                                                                                     'mcsvm_lit/probability/thresholds.py'),
+                                                  'mcsvm_lit.probability.thresholds.solve_free': ( 'probability/thresholds.html#solve_free',
+                                                                                                   'mcsvm_lit/probability/thresholds.py'),
                                                   'mcsvm_lit.probability.thresholds.solve_in_blocks': ( 'probability/thresholds.html#solve_in_blocks',
                                                                                                         'mcsvm_lit/probability/thresholds.py'),
                                                   'mcsvm_lit.probability.thresholds.solve_thresholds': ( 'probability/thresholds.html#solve_thresholds',
