@@ -22,6 +22,7 @@ _HOMES = {
     ],
     "core.estimators": ["KernelClassifier", "Training", "folds_of", "gather"],
     "core.kernels": ["Kernel", "KernelRows", "pivoted_cholesky"],
+    "core.landmarks": ["LandmarkFit", "LandmarkSpan", "choose_landmarks", "fit_landmarks"],
     "core.paths": ["ExactPath", "PathKKT"],
     "core.solving": ["Effort", "Goal", "Problem", "Solution", "Strategy", "solve"],
     "crammer_singer.problem": [

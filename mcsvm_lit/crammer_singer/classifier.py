@@ -10,6 +10,7 @@ __all__ = [
     "STRATEGIES",
     "ByFactor",
     "rivals",
+    "in_features",
     "CrammerSingerSVC",
     "one_of_two",
     "copies",
@@ -24,6 +25,14 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from mcsvm_lit.core.landmarks import (
+    Bias,
+    LandmarkFit,
+    Projected,
+    among_all,
+    choose_landmarks,
+    fit_landmarks,
+)
 from mcsvm_lit.crammer_singer.linear_solver import (
     LinearCrammerSinger,
     ProximalNewton,
@@ -34,6 +43,7 @@ from mcsvm_lit.crammer_singer.linear_solver import (
 from ..core.certificates import roundoff, score_rounding
 from ..core.estimators import KernelClassifier, kernel_scores, warn_unconverged
 from ..core.kernels import refuse_indefinite
+from ..core.passes import SmoothedHinge
 from ..core.simplex import own_and_rest
 from ..core.solving import Effort, Goal, solve
 from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
@@ -93,6 +103,23 @@ def rivals(F, η, y, tie=0.01):  # scores, distributions (n, K), class indices -
     return np.where(other & (best - tie < F), η + 1e-9 * (F - best), -np.inf).argmax(1)
 
 
+# %% ../../nbs/crammer_singer/14_classifier.ipynb #2802ecb4
+def in_features(training, c, rank, bias, goal):  # -> LandmarkFit
+    "The linear solvers on the features of landmarks."
+    marks = choose_landmarks(training.kernel, training.X, rank, goal.cache_size)
+    Z = marks.features(training.X)
+    problem = LinearCrammerSinger(Rows(Z, float(bias)), training.y, c, training.n_classes)
+    solution = solve(problem, goal, [SampledNewton(), Sweeps(), ProximalNewton()])
+    η, F, M = solution.state
+    α, within = own_and_rest(η, training.y, c), solution.certificate
+    left = np.maximum(training.kernel.diag(training.X) - (Z * Z).sum(1), 0)
+    kernel = replace(training.kernel, shift=float(bias))
+    facts = Projected(α, problem.rows.prototypes(α), left)
+    full = among_all(within, kernel, training.X, facts)
+    W, b = problem.rows.split(M)
+    return LandmarkFit(marks, marks.expansion(W), b, η, F, within, full, within.n_iter)
+
+
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #db9ed5c6
 class CrammerSingerSVC(KernelClassifier):
     """Multiclass support vector machine of Crammer and Singer (2001).
@@ -119,9 +146,13 @@ class CrammerSingerSVC(KernelClassifier):
     max_iter : int, default=2000
         At most so many passes over the data. A pass is as many steps on single examples as there
         are distinct examples; for the linear kernel a Newton step counts as one, too.
+    rank : int, optional
+        Seek the classifier in the span of at most so many landmarks, examples chosen by pivoted
+        Cholesky: for more examples than the kernel matrix can have rows. By default among all
+        functions of the kernel. For kernels other than the linear one.
     cache_size : float, default=500
         Megabytes for the kernel matrix, or for the parts of it that are held at once; copies of
-        smaller parts take up to a third more.
+        smaller parts take up to a third more. With `rank`, megabytes for features of the examples.
     warm_start : bool, default=False
         Start from the last fit, if it had as many rows and the same classes.
     class_weight : dict or "balanced", default=None
@@ -134,13 +165,15 @@ class CrammerSingerSVC(KernelClassifier):
     classes_ : ndarray of shape (n_classes,)
         The labels, in order.
     support_ : ndarray of shape (n_support,)
-        Rows of the support patterns; of equal rows with equal labels the first.
+        Rows of the support patterns; of equal rows with equal labels the first. With `rank`, rows
+        of the landmarks.
     support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
         The support patterns; None for a precomputed kernel.
     label_distribution_ : ndarray of shape (n_support, n_classes)
-        Their distributions η over the classes.
+        Their distributions η over the classes; with `rank`, those of the examples that press on
+        the margin, which `suspects` lists.
     dual_coef_ : ndarray of shape (n_support, n_classes)
-        Their coefficients α = c (e_y - η) in the kernel expansion of the scores.
+        Their coefficients in the kernel expansion of the scores, α = c (e_y - η) without `rank`.
     coef_ : ndarray of shape (n_classes, n_features), two classes: (1, n_features)
         The prototypes M; of two classes, whose prototypes add up to zero, the second minus the
         first. For the linear kernel only.
@@ -149,7 +182,9 @@ class CrammerSingerSVC(KernelClassifier):
     slack_ : ndarray of shape (n_samples,)
         ξ of every row, also of rows of weight zero.
     certificate_ : Certificate
-        Primal and dual value, gap and residuals.
+        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks.
+    full_certificate_ : Certificate
+        The same among all functions of the kernel: `dual` is what none of them can be below.
     n_iter_ : int
         Passes over the data, rounded up; at most `max_iter`.
 
@@ -166,6 +201,7 @@ class CrammerSingerSVC(KernelClassifier):
         "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
+        "rank": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "fit_intercept": ["boolean"],
         "warm_start": ["boolean"],
@@ -181,6 +217,7 @@ class CrammerSingerSVC(KernelClassifier):
         fit_intercept=False,
         tol=1e-3,
         max_iter=2000,
+        rank=None,
         cache_size=500,
         warm_start=False,
         class_weight=None,
@@ -194,6 +231,7 @@ class CrammerSingerSVC(KernelClassifier):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
+        self.rank = rank
         self.cache_size = cache_size
         self.warm_start = warm_start
         self.class_weight = class_weight
@@ -214,6 +252,16 @@ class CrammerSingerSVC(KernelClassifier):
         """
         before = getattr(self, "classes_", None)
         training = self._training(X, y, sample_weight)
+        if self.rank is not None and training.kernel.name != "linear":
+            self._fit_landmarks(training)
+        else:
+            self._fit_all(training, before)
+        self._judge_absent(training, X)
+        warn_unconverged("CrammerSingerSVC", self.certificate_)
+        return self
+
+    def _fit_all(self, training, before):
+        "Among all functions of the kernel."
         problem = self._problem(training)
         start = self._start(training, before)
         per_pass = 1 if isinstance(problem, LinearCrammerSinger) else problem.n  # steps
@@ -221,16 +269,35 @@ class CrammerSingerSVC(KernelClassifier):
         solution = solve(problem, goal, STRATEGIES, start)
         passes = -(-solution.certificate.n_iter // per_pass)
         self.certificate_ = replace(solution.certificate, n_iter=passes)
+        self.full_certificate_ = self.certificate_
         self._keep(training, problem, solution)
-        self._judge_absent(training, X)
-        warn_unconverged("CrammerSingerSVC", self.certificate_)
-        return self
+
+    def _fit_landmarks(self, training):
+        "Among the functions of some landmarks."
+        self._refuse(training)
+        c, bias = self.C * training.weights, Bias(float(self.fit_intercept))
+        goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
+        if goal.holds(len(training) * min(self.rank, len(training))):
+            fit = in_features(training, c, self.rank, self.fit_intercept, goal)
+        else:
+            fit = fit_landmarks(training, c, self.rank, SmoothedHinge(), bias, goal)
+        self.certificate_, self.full_certificate_ = fit.certificate, fit.full
+        self._keep_patterns(training, fit.η, fit.F)
+        self.support_ = training.first[fit.landmarks.rows]
+        self.support_vectors_, self.dual_coef_ = fit.landmarks.X, fit.a
+        self._shift = float(self.fit_intercept)
+        self.intercept_ = one_of_two(fit.b)
+        vars(self).pop("coef_", None)
+
+    def _refuse(self, training):
+        "Kernels that are not positive semidefinite."
+        if not training.kernel.psd:
+            refuse_indefinite(training.kernel, training.X)
 
     def _problem(self, training):
         if self.kernel == "linear":
             return LinearCrammerSinger.of(training, self.C, self.fit_intercept)
-        if not training.kernel.psd:
-            refuse_indefinite(training.kernel, training.X)
+        self._refuse(training)
         return CrammerSinger.of(training, self.C, self.fit_intercept)
 
     def _start(self, training, before):
@@ -248,26 +315,31 @@ class CrammerSingerSVC(KernelClassifier):
     def _keep(self, training, problem, solution):
         "Set the fitted attributes."
         η, F, M = solution.state
-        y = training.y
-        α = own_and_rest(η, y, problem.c)
-        support = np.flatnonzero(α.any(1))  # also where the own entry of η rounds to one
-        place = np.full(len(y), -1)
-        place[support] = np.arange(len(support))
-        self.support_ = training.first[support]
+        support = self._keep_patterns(training, η, F)
+        self.support_ = self._patterns
         self.support_vectors_ = None if training.precomputed else training.X[support]
-        self.label_distribution_ = η[support]
-        self.dual_coef_ = α[support]
+        self.dual_coef_ = own_and_rest(η, training.y, problem.c)[support]
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(self._shift * self.dual_coef_.sum(0))
         vars(self).pop("coef_", None)
         if M is not None:  # the very prototypes that the certificate is about
             self.coef_, self.intercept_ = map(one_of_two, problem.rows.split(M))
+
+    def _keep_patterns(self, training, η, F):  # -> the support patterns
+        "What is known of the examples themselves."
+        y = training.y
+        support = np.flatnonzero(η[np.arange(len(y)), y] < 1)
+        place = np.full(len(y), -1)
+        place[support] = np.arange(len(support))
+        self._patterns = training.first[support]
+        self.label_distribution_ = η[support]
         self.slack_ = training.back(slacks(F, y))
         self.n_iter_ = self.certificate_.n_iter
         self._labels = training.labels
         self._place = training.back(place, fill=-1)
         self._rival = rivals(F, η, y)[support]
         self._copies = copies(training)[support]
+        return support
 
     def _judge_absent(self, training, X):
         "The slacks of rows of weight zero, which took no part in the fit."
@@ -318,9 +390,9 @@ class CrammerSingerSVC(KernelClassifier):
             comes nearest), `slack`, `tau_norm` and `copies` (how many rows are equal to it).
         """
         check_is_fitted(self)
-        slack = self.slack_[self.support_]
+        slack = self.slack_[self._patterns]
         j = np.argsort(-slack, kind="stable")[: np.count_nonzero(slack > 0)]
-        i = self.support_[j]
+        i = self._patterns[j]
         y = self._labels[i]
         τ = one_hot(y, len(self.classes_)) - self.label_distribution_[j]
         columns = dict(
@@ -351,7 +423,7 @@ class CrammerSingerSVC(KernelClassifier):
                 "A precomputed kernel does not hold K(x, x): "
                 "use mcsvm_lit.score_radius(certificate_.gap + certificate_.rounding, diagonal)."
             )
-        c, kernel = self.certificate_, replace(self.kernel_, shift=self._shift)
+        c, kernel = self.full_certificate_, replace(self.kernel_, shift=self._shift)
         size = kernel.sizes(X)
         radius = score_radius(c.gap + c.rounding, size**2) * (1 + roundoff(8))  # rounded up
         return radius + 2 * self._score_errors(kernel, size)

@@ -37,6 +37,8 @@ from mcsvm_lit.kernel_logistic.multinomial import (
 
 from ..core.certificates import roundoff, score_rounding
 from ..core.kernels import Kernel, refuse_indefinite
+from ..core.landmarks import Bias, fit_landmarks
+from ..core.passes import Softmax
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
 from .linear import FeatureNewton, LinearLogistic, few_features
@@ -167,8 +169,13 @@ class KernelLogisticRegression(KernelClassifier):
     max_iter : int, optional
         The most steps of all solvers together, on a pair, on a block or of Newton's method; by
         default each has its own limit.
+    rank : int, optional
+        Seek the functions in the span of at most so many landmarks, examples chosen by pivoted
+        Cholesky: for more examples than the kernel matrix can have rows, and for predictions that
+        need few of them. By default among all functions of the kernel. For kernels other than the
+        linear one; `solver` and `warm_start` have no meaning then.
     cache_size : float, default=500
-        Megabytes for kernel values.
+        Megabytes for kernel values; with `rank`, for features of the examples.
     warm_start : bool, default=False
         Start from the last fit, or from where it was interrupted, if it had the same kernel, rows
         and labels.
@@ -184,7 +191,8 @@ class KernelLogisticRegression(KernelClassifier):
     n_features_in_ : int
         Number of features.
     support_ : array of shape (m,)
-        Row numbers of the distinct examples of positive weight, the first of equal ones.
+        Row numbers of the distinct examples of positive weight, the first of equal ones; with
+        `rank`, of the landmarks.
     support_vectors_ : array of shape (m, d)
         These examples (None for a precomputed kernel).
     dual_coef_ : array of shape (m, K), two classes: (m, 1)
@@ -194,11 +202,13 @@ class KernelLogisticRegression(KernelClassifier):
     intercept_ : array of shape (K,), two classes: (1,)
         The intercepts.
     certificate_ : Certificate
-        Primal and dual value, gap and residuals.
+        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks.
+    full_certificate_ : Certificate
+        The same among all functions of the kernel: `dual` is what none of them can be below.
     n_iter_ : int
         Steps of all solvers, at most `max_iter`.
     solver_ : str
-        The one that ended the fit: "smo", "newton" or "lowrank".
+        The one that ended the fit: "smo", "newton", "lowrank" or, with `rank`, "landmarks".
 
     Examples
     --------
@@ -216,6 +226,7 @@ class KernelLogisticRegression(KernelClassifier):
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "max_iter": [None, Interval(numbers.Integral, 1, None, closed="left")],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
+        "rank": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "solver": [StrOptions({"auto", "smo", "newton"})],
         "fit_intercept": ["boolean"],
         "warm_start": ["boolean"],
@@ -232,6 +243,7 @@ class KernelLogisticRegression(KernelClassifier):
         tol=1e-6,
         solver="auto",
         max_iter=None,
+        rank=None,
         cache_size=500,
         warm_start=False,
         class_weight=None,
@@ -246,6 +258,7 @@ class KernelLogisticRegression(KernelClassifier):
         self.tol = tol
         self.solver = solver
         self.max_iter = max_iter
+        self.rank = rank
         self.cache_size = cache_size
         self.warm_start = warm_start
         self.class_weight = class_weight
@@ -257,6 +270,8 @@ class KernelLogisticRegression(KernelClassifier):
         training = self._training(X, y, sample_weight)
         if not training.kernel.psd:
             refuse_indefinite(training.kernel, training.X)
+        if self.rank is not None and training.kernel.name != "linear":
+            return self._fit_landmarks(training)
         how = (self.C, self.fit_intercept, self.cache_size, self.solver)
         problem = logistic_problem(training, *how)
         last = getattr(self, "_last", None) if self.warm_start else None
@@ -272,6 +287,24 @@ class KernelLogisticRegression(KernelClassifier):
         self._last = LastFit.of(training, problem, solution.state.u)
         return self._fitted(training, problem, solution)
 
+    def _fit_landmarks(self, training):
+        "Among the functions of some landmarks."
+        goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
+        bias = Bias(float(self.fit_intercept), free=bool(self.fit_intercept))
+        _, c = softmax_check(
+            training.y, self.C * training.weights, training.n_classes, self.fit_intercept
+        )
+        fit = fit_landmarks(training, c, self.rank, Softmax(), bias, goal)
+        two = training.n_classes == 2
+        self.dual_coef_ = fit.a[:, 1:] - fit.a[:, :1] if two else fit.a
+        self.intercept_ = fit.b[1:] - fit.b[:1] if two else fit.b
+        self.support_ = training.first[fit.landmarks.rows]
+        self.support_vectors_ = fit.landmarks.X
+        vars(self).pop("coef_", None)
+        vars(self).pop("_last", None)
+        self.solver_ = "landmarks"
+        return self._certified(training, fit.certificate, fit.full)
+
     def _fitted(self, training, problem, solution):
         "Set the fitted attributes."
         self.dual_coef_, self.intercept_ = expansion(problem, solution.state)
@@ -282,11 +315,15 @@ class KernelLogisticRegression(KernelClassifier):
             self.coef_ = problem.prototypes(solution.state)[0]
         elif training.kernel.name == "linear":
             self.coef_ = np.asarray((training.X.T @ self.dual_coef_).T)
+        self.solver_ = solution.strategy
+        return self._certified(training, solution.certificate, solution.certificate)
+
+    def _certified(self, training, certificate, full):
+        "Set the certificates and what score bounds need."
         diagonal = training.kernel.diag(training.X)
         self._largest_diagonal = float(diagonal.max()) if self.fit_intercept else 0.0
-        self.solver_ = solution.strategy
-        self.certificate_ = solution.certificate
-        self.n_iter_ = solution.certificate.n_iter
+        self.certificate_, self.full_certificate_ = certificate, full
+        self.n_iter_ = certificate.n_iter
         warn_unconverged("KernelLogisticRegression", self.certificate_)
         return self
 
@@ -317,7 +354,7 @@ class KernelLogisticRegression(KernelClassifier):
                 "mcsvm_lit.kernel_logistic.problem.score_bound(certificate_.gap, diagonal)."
             )
         size, K = self.kernel_.sizes(X), len(self.classes_)
-        gap = self.certificate_.gap + self.certificate_.rounding
+        gap = self.full_certificate_.gap + self.full_certificate_.rounding
         if K == 2:
             radius = score_bound(gap, size**2, self._largest_diagonal)
         else:
