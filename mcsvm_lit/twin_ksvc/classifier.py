@@ -6,8 +6,8 @@
 __all__ = [
     "RIDGE",
     "pair_qp",
-    "Frame",
-    "frame_of",
+    "Standard",
+    "standard_of",
     "unit_and_ridge",
     "solve_plane",
     "FoundPlane",
@@ -42,6 +42,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import (
     KernelClassifier,
+    callers_level,
     folds_of,
     kernel_scores,
     progress,
@@ -89,7 +90,7 @@ def pair_qp(X, y, pair, weights=None, eps=0.2, delta=1e-4):  # features, class i
 RIDGE = 1e-4  # what delta="scale" means for rows about one from their mean; the paper's number
 
 
-class Frame(NamedTuple):
+class Standard(NamedTuple):
     "Origin and unit of the rows that the programs see, (44.4)."
 
     centre: np.ndarray | None  # (d,); None with a kernel
@@ -105,13 +106,13 @@ class Frame(NamedTuple):
         return np.concatenate([w, planes[..., -1:] - (w @ self.centre)[..., None]], axis=-1)
 
 
-def frame_of(rows, weights, delta):  # rows (n, d), weights (n,), number or "scale" -> Frame
+def standard_of(rows, weights, delta):  # rows (n, d), weights (n,), number or "scale" -> Standard
     "Origin, unit and ridge for these rows."
     share = weights / weights.sum()
     centre = share @ rows
     spread = float(share @ ((rows - centre) ** 2).sum(axis=1))
     largest = np.abs(rows).max(initial=0.0)
-    return Frame(centre, *unit_and_ridge(spread, largest, delta), spread)
+    return Standard(centre, *unit_and_ridge(spread, largest, delta), spread)
 
 
 def unit_and_ridge(spread, largest, delta):  # largest: entry -> σ, δ
@@ -174,7 +175,7 @@ class KernelPlanes:
         spread, largest = self.values.spread, self.values.diagonal.max() ** 0.5
         size, ridge = unit_and_ridge(spread, largest, settings.delta)
         self.values.size = size
-        self.frame = Frame(None, size, ridge, spread)
+        self.standard = Standard(None, size, ridge, spread)
         self.marks = None
         if settings.rank is not None:
             self.marks = landmarks_of(training.kernel, training.X, settings.rank)
@@ -183,7 +184,7 @@ class KernelPlanes:
         "Where the planes near class i are sought."
         y, c = self.training.y, self.training.weights
         own, others = np.flatnonzero(y == i), np.flatnonzero(y != i)
-        facts = own, others, c[own], self.frame.ridge
+        facts = own, others, c[own], self.standard.ridge
         if self.marks is None:
             return OwnClass(self.values, *facts)
         return LandmarkClass(self.values, self.marks, *facts)
@@ -198,17 +199,17 @@ class KernelPlanes:
         full = certificate if space.exact else problem.full_certificate(state, tol=s.tol)
         square = max(state.measured.length - state.plane.b**2, 0.0)
         plane = self.values.unframed(*state.plane)
-        return FoundPlane(plane, float(np.sqrt(square) / self.frame.size), certificate, full)
+        return FoundPlane(plane, float(np.sqrt(square) / self.standard.size), certificate, full)
 
     def find_on_path(self, i, j, lam):  # -> FoundPlane
         "The same in explicit features: slow, but it bears kernel values that dwarf δ."
         t, s = self.training, self.settings
         marks = self.marks or landmarks_of(t.kernel, t.X)
-        frame = frame_of(marks.features, t.weights, s.delta)
-        rows = frame(marks.features)
-        qp = pair_qp(rows, t.y, (i, j), t.weights, s.eps, frame.ridge)
+        standard = standard_of(marks.features, t.weights, s.delta)
+        rows = standard(marks.features)
+        qp = pair_qp(rows, t.y, (i, j), t.weights, s.eps, standard.ridge)
         u, certificate = solve_plane(qp, lam, s.tol)
-        return curved_plane(frame.turned_back(u), certificate, marks)
+        return curved_plane(standard.turned_back(u), certificate, marks)
 
     def near(self, i, lams):  # {j: λ} -> {j: FoundPlane}
         "All planes near class i."
@@ -234,13 +235,13 @@ class PairVotes(KernelClassifier):
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
     }
 
-    def _warn_of_ridge(self, frame):
-        if self.delta != "scale" and frame.spread < self.delta:
+    def _warn_of_ridge(self, standard):
+        if self.delta != "scale" and standard.spread < self.delta:
             warnings.warn(
                 f"delta = {self.delta} is larger than the mean squared distance of the rows from "
-                f"their mean, {frame.spread:.3g}: the ridge decides more than the data do. "
+                f"their mean, {standard.spread:.3g}: the ridge decides more than the data do. "
                 'Scale the features, or use delta="scale".',
-                stacklevel=4,
+                stacklevel=callers_level(),
             )
 
     def _values(self, X):  # -> f (P, 2, n)
@@ -260,15 +261,13 @@ class PairVotes(KernelClassifier):
         d = np.abs(f) / np.maximum(self.norms_, NO_SLOPE)[..., None]
         b = np.stack([f[:, 0], -f[:, 1]], 1) > self._level
         V, T = tally(b, d, self.pairs_, n_classes, self._vote)
-        absent = np.setdiff1d(np.arange(n_classes), self.pairs_)
-        V[:, absent] = -n_classes
         return V + squash(T)
 
-    def _keep(self, training, pairs, found, frame):  # found: for each pair two of FoundPlane
+    def _keep(self, training, pairs, found, standard):  # found: for each pair two of FoundPlane
         "Set what prediction needs, and the proof of the worst plane."
         vars(self).pop("coef_", None)
-        self.frame_ = frame
-        self._warn_of_ridge(frame)
+        self.standard_ = standard
+        self._warn_of_ridge(standard)
         every = [one for two in found for one in two]
         rows = self._rows(training, [one.plane for one in every])
         signs = np.array([[1], [-1]])  # the second program finds -f2
@@ -280,7 +279,7 @@ class PairVotes(KernelClassifier):
         worst = max((one.certificate for one in every), key=unsure)
         self.n_iter_ = max(1, sum(one.certificate.n_iter for one in every))
         worst = replace(worst, n_iter=self.n_iter_)
-        self.certificate_ = warn_unconverged(type(self).__name__, worst)
+        self.certificate_ = warn_unconverged(type(self).__name__, worst, limit=None)
         return self
 
     def _rows(self, training, planes):  # -> (2P, m + 1)
@@ -344,9 +343,10 @@ class TwinKSVC(PairVotes):
         classes in the order (0, 1), (0, 2), ….
     eps : float, default=0.2
         ε in [0, 1), how much less margin the rest is asked for; also in the tests of the vote.
-    delta : "scale" or float, default="scale"
+    delta : float or "scale", default=1e-4
         δ > 0, the ridge on w and b. "scale" is 10⁻⁴ for rows that are divided by the root of
-        their mean squared distance from their mean, so that their unit does not matter.
+        their mean squared distance from their mean, so that their unit does not matter: take it
+        for features that are not scaled.
     vote : {"nearest", "paper", "threshold"}, default="nearest"
         Which class gets the vote where both planes are near.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
@@ -388,7 +388,7 @@ class TwinKSVC(PairVotes):
         Row numbers of the samples whose kernels the planes combine; not for the linear kernel.
     support_vectors_ : array of shape (m, d)
         These samples (None for a precomputed kernel); not for the linear kernel.
-    frame_ : Frame
+    standard_ : Standard
         The origin `centre`, the unit `size` and the `ridge` of the programs, (44.4).
     certificate_ : Certificate
         That of the plane with the largest relative gap, among the planes of the landmarks if there
@@ -423,7 +423,7 @@ class TwinKSVC(PairVotes):
         lam1=1.0,
         lam2=1.0,
         eps=0.2,
-        delta="scale",
+        delta=1e-4,
         vote="nearest",
         kernel="linear",
         gamma="scale",
@@ -476,24 +476,24 @@ class TwinKSVC(PairVotes):
         lam2 = per_pair(self.lam2, len(pairs), "lam2")
         lams = dict(zip(pairs, lam1)) | {pair[::-1]: λ for pair, λ in zip(pairs, lam2)}
         find = self._straight if training.kernel.name == "linear" else self._curved
-        planes, frame = find(training, lams)
+        planes, standard = find(training, lams)
         found = [[planes[order] for order in both_orders(pair)] for pair in pairs]
         self.full_certificate_ = max((one.full for one in planes.values()), key=unsure)
-        return self._keep(training, pairs, found, frame)
+        return self._keep(training, pairs, found, standard)
 
     def _straight(self, training, lams):  # λ by (own class, other class)
         "Planes in the columns of X, read off their paths, by (own class, other class)."
         Φ, y, c = rows_of(training.X), training.y, training.weights
-        frame = frame_of(Φ, c, self.delta)
-        rows = frame(Φ)
+        standard = standard_of(Φ, c, self.delta)
+        rows = standard(Φ)
 
         def find(order):
-            qp = pair_qp(rows, y, order, c, self.eps, frame.ridge)
+            qp = pair_qp(rows, y, order, c, self.eps, standard.ridge)
             u, certificate = solve_plane(qp, lams[order], self.tol)
-            return straight_plane(frame.turned_back(u), certificate)
+            return straight_plane(standard.turned_back(u), certificate)
 
         run = across(find, list(lams), self.n_jobs)
-        return dict(zip(lams, progress(run, self.verbose, "planes", total=len(lams)))), frame
+        return dict(zip(lams, progress(run, self.verbose, "planes", total=len(lams)))), standard
 
     def _curved(self, training, lams):  # λ by (own class, other class)
         "Planes of a kernel, one own class after the other, by (own class, other class)."
@@ -504,21 +504,21 @@ class TwinKSVC(PairVotes):
 
         run = progress(across(near, classes, self.n_jobs), self.verbose, "classes", len(classes))
         found = {(i, j): one for i, all_near in zip(classes, run) for j, one in all_near.items()}
-        return found, planes.frame
+        return found, planes.standard
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #7fad4f2f
 def fold_of_pair(Φ, training, fold, pair, rules):  # -> HeldOut
     "Both paths of a pair on the training part of a fold, and what was held out."
     a, b, c = fold.train, fold.test, fold.train_weights
-    frame = frame_of(Φ[a], c, rules.delta)
-    rows = frame(Φ[a])
+    standard = standard_of(Φ[a], c, rules.delta)
+    rows = standard(Φ[a])
     paths = [
-        path_of(pair_qp(rows, training.y[a], order, c, rules.eps, frame.ridge))
+        path_of(pair_qp(rows, training.y[a], order, c, rules.eps, standard.ridge))
         for order in both_orders(pair)
     ]
     t = np.select([training.y[b] == pair[0], training.y[b] == pair[1]], [1, -1], 0)
-    return held_out(*paths, frame(Φ[b]), t, fold.test_weights)
+    return held_out(*paths, standard(Φ[b]), t, fold.test_weights)
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #5978461b
@@ -573,9 +573,10 @@ class TwinKSVCCV(PairVotes):
         A number of stratified folds, or anything that scikit-learn takes.
     eps : float, default=0.2
         ε in [0, 1), how much less margin the rest is asked for; also in the tests of the vote.
-    delta : "scale" or float, default="scale"
+    delta : float or "scale", default=1e-4
         δ > 0, the ridge on w and b. "scale" is 10⁻⁴ for rows that are divided by the root of
-        their mean squared distance from their mean, so that their unit does not matter.
+        their mean squared distance from their mean, so that their unit does not matter: take it
+        for features that are not scaled.
     vote : {"nearest", "paper", "threshold"}, default="nearest"
         Which class gets the vote where both planes are near.
     sweeps : int, default=5
@@ -613,12 +614,12 @@ class TwinKSVCCV(PairVotes):
         Row numbers of the samples whose kernels the planes combine; not for the linear kernel.
     support_vectors_ : array of shape (m, d)
         These samples (None for a precomputed kernel); not for the linear kernel.
-    frame_ : Frame
+    standard_ : Standard
         The origin `centre`, the unit `size` and the `ridge` of the programs, (44.4).
     lam_ : ndarray of shape (P, 2)
         λ of both planes of each pair.
     paths_ : list of pairs of TwinPath
-        For each pair the path of f1 and that of -f2, for all λ, in the coordinates of `frame_`.
+        For each pair the path of f1 and that of -f2, for all λ, in the coordinates of `standard_`.
     cv_results_ : dict
         `surfaces`; `lam_alone`, the λ of each pair alone, and `score_alone`; `scores`, the held-out
         accuracy of the vote with those and after each sweep.
@@ -650,7 +651,7 @@ class TwinKSVCCV(PairVotes):
         self,
         cv=5,
         eps=0.2,
-        delta="scale",
+        delta=1e-4,
         vote="nearest",
         sweeps=5,
         kernel="linear",
@@ -712,29 +713,29 @@ class TwinKSVCCV(PairVotes):
             "score_alone": float(chosen.scores[0]),
             "scores": chosen.scores,
         }
-        frame = frame_of(Φ, training.weights, self.delta)
-        rows = frame(Φ)
+        standard = standard_of(Φ, training.weights, self.delta)
+        rows = standard(Φ)
         pairs = chosen.ballot.pairs
-        run = across(lambda pair: self._paths(rows, training, pair, frame), pairs, self.n_jobs)
+        run = across(lambda pair: self._paths(rows, training, pair, standard), pairs, self.n_jobs)
         self.paths_ = list(run)
         found = [
-            [self._on_path(path, λ, frame, marks) for path, λ in zip(two, lams)]
+            [self._on_path(path, λ, standard, marks) for path, λ in zip(two, lams)]
             for two, lams in zip(self.paths_, self.lam_)
         ]
-        return self._keep(training, pairs, found, frame)
+        return self._keep(training, pairs, found, standard)
 
-    def _on_path(self, path, lam, frame, marks):  # -> FoundPlane
+    def _on_path(self, path, lam, standard, marks):  # -> FoundPlane
         "The plane at one λ of a path."
         u, certificate = solve_plane(path.qp, lam, self.tol, path)
-        u = frame.turned_back(u)
+        u = standard.turned_back(u)
         return (
             straight_plane(u, certificate) if marks is None else curved_plane(u, certificate, marks)
         )
 
-    def _paths(self, rows, training, pair, frame):
+    def _paths(self, rows, training, pair, standard):
         "Both paths of a pair on all samples."
         y, c = training.y, training.weights
         return tuple(
-            path_of(pair_qp(rows, y, order, c, self.eps, frame.ridge))
+            path_of(pair_qp(rows, y, order, c, self.eps, standard.ridge))
             for order in both_orders(pair)
         )

@@ -108,10 +108,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from sklearn.exceptions import ConvergenceWarning
 
 from ..core.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
 from ..core.elbow import elbow_append, elbow_delete
-from ..core.estimators import progress
+from ..core.estimators import callers_level, progress
 from ..core.paths import ExactPath, largest
 from ..core.threads import one_thread
 from .problem import PlaneState, TwinQP, homogeneous, twin_qp
@@ -1072,8 +1073,8 @@ def warn_stopped(found, where):
         m = len(found.trace.κ)
         warnings.warn(
             f"The path was stopped after {m} events {where} ({found.why}).",
-            RuntimeWarning,
-            stacklevel=4,
+            ConvergenceWarning,
+            stacklevel=callers_level(),
         )
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "shortfall",
     "twin_gaps",
     "twin_values",
+    "twin_rounding",
     "twin_certificate",
     "twin_kkt",
     "PlaneState",
@@ -31,7 +32,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..core.boxqp import box_program, solve_boxqp
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, roundoff
 from ..core.extras import optional
 
 
@@ -173,11 +174,23 @@ def twin_values(qp, z, lam, v=None):  # -> (P, D)
     return primal, qp.q @ z - p @ p / (2 * lam)
 
 
+# %% ../../nbs/twin_ksvc/40_problem.ipynb #46841037
+def twin_rounding(qp, z, lam, v):  # -> number
+    "How far the sum of (40.7) can be from that of exact arithmetic."
+    n, m = qp.W.shape
+    lengths, length = np.sqrt(np.einsum("ij,ij->i", qp.W, qp.W)), np.sqrt(v @ v)
+    of_margins = roundoff(m + n + 8) * (qp.hi @ (qp.q + lengths * length))
+    of_plane = roundoff(m + n + 8) * (np.abs(z) @ lengths) / lam
+    apart = np.linalg.norm(v + qp.W.T @ z / lam)
+    return float(2 * of_margins + lam * of_plane * (apart + of_plane))
+
+
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #38b9be76
 def twin_certificate(qp, z, lam, tol=1e-9, v=None, n_iter=0):  # -> Certificate
     "The certificate of `z` at λ, with the plane v = Ru (by default the one that z makes)."
     P, _ = twin_values(qp, z, lam, v)
     g = twin_gaps(qp, z, lam, v)
+    v = -qp.W.T @ z / lam if v is None else v
     outside = max(0.0, (-z / qp.hi).max(), (z / qp.hi - 1).max())
     return Certificate(
         primal=float(P),
@@ -189,6 +202,7 @@ def twin_certificate(qp, z, lam, tol=1e-9, v=None, n_iter=0):  # -> Certificate
         n_iter=n_iter,
         tol=tol,
         unit=float(qp.hi @ qp.q),
+        rounding=twin_rounding(qp, z, lam, v),
     )
 
 

@@ -50,6 +50,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from mcsvm_lit.core.estimators import (
     KernelClassifier,
     Training,
+    callers_level,
     folds_of,
     gather,
     kernel_scores,
@@ -380,7 +381,7 @@ class _Planes(KernelClassifier):
             if not p.norm:
                 r = float(np.broadcast_to(self.nu_, len(planes))[k])
                 sentence = collapse_message(self.classes_.tolist()[k], r, uncertain)
-                warnings.warn(sentence, stacklevel=5)
+                warnings.warn(sentence, stacklevel=callers_level())
 
     def distances(self, X):  # -> (n, K)
         """Signed distances from the planes, positive on the side of the class.
@@ -983,7 +984,9 @@ class TwinMarginSVCCV(_Planes):
             if radii is None
             else shared.planes(self.n_jobs)
         )
-        return self._keep(planes, training, shared.centre, radii is not None)
+        self._keep(planes, training, shared.centre, radii is not None)
+        warn_unconverged("TwinMarginSVCCV", self.certificate_, limit=None)
+        return self
 
     def _plane(self, shared, found):  # OneVersusRest, ClassPath -> Plane
         p = plane_from_margin(found.path.at(self.nu_), found.side, found.g, found.gg)

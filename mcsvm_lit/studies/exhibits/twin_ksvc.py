@@ -10,7 +10,6 @@ __all__ = [
     "MORE",
     "LARGE",
     "EPS",
-    "DELTA",
     "MOST",
     "HOLDOUTS",
     "REPETITIONS",
@@ -108,7 +107,6 @@ FEW = ["iris", "wine", "new_thyroid", "glass", "balance_scale"]
 MORE = ["iris", "wine", "seeds", "new_thyroid", "glass", "balance_scale", "vowel_indian"]
 LARGE = ["cmc", "wall_robot_24"]
 EPS = 0.2
-DELTA = 1e-4
 MOST = 1000  # robot: so many training samples are used
 HOLDOUTS = 10
 REPETITIONS = jobs(data=[*MORE, *LARGE], r=range(HOLDOUTS))
@@ -268,9 +266,9 @@ def compare(data, r):  # -> accuracies in per cent, and the largest gap
         return 100 * float((labels == t).mean())
 
     def at(lam):
-        return right(TwinKSVC(*np.array(lam).T, eps=EPS, delta=DELTA).fit(X, y).predict(T))
+        return right(TwinKSVC(*np.array(lam).T, eps=EPS).fit(X, y).predict(T))
 
-    m = TwinKSVCCV(eps=EPS, delta=DELTA).fit(X, y)
+    m = TwinKSVCCV(eps=EPS).fit(X, y)
     cv = m.cv_results_
     row = dict(
         ours=right(m.predict(T)),
@@ -612,9 +610,7 @@ def by_rule(rows):
 )
 def rules(rng, data, eps, r):
     X, y, T, t = part(data, r)
-    fits = {
-        k: TwinKSVCCV(sweeps=0, eps=eps, delta=DELTA, vote=v).fit(X, y) for k, v in RULES.items()
-    }
+    fits = {k: TwinKSVCCV(sweeps=0, eps=eps, vote=v).fit(X, y) for k, v in RULES.items()}
     return {k: 100 * float(m.score(T, t)) for k, m in fits.items()}
 
 
@@ -625,8 +621,8 @@ def clouds():  # -> X, y, X_test, y_test, classifier, classifier at λ = 2
     toy = make_gaussians(150, random_state=3)
     a, b = next(stratified_holdouts(toy.target, 0.75, 1, 0))
     X, y = toy.data[a], toy.target[a]
-    chosen = TwinKSVCCV(eps=EPS, delta=DELTA).fit(X, y)
-    fixed = TwinKSVC(2.0, 2.0, eps=EPS, delta=DELTA).fit(X, y)
+    chosen = TwinKSVCCV(eps=EPS).fit(X, y)
+    fixed = TwinKSVC(2.0, 2.0, eps=EPS).fit(X, y)
     return X, y, toy.data[b], toy.target[b], chosen, fixed
 
 
