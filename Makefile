@@ -1,12 +1,12 @@
 # Every target sets up what it needs in .venv, once, and says what it does. Nothing else is touched.
-#   make reproduce | test | fuzz | mutants | format | lab | docs | hooks | bench | browser-test | export | library | wheel | clean
+#   make reproduce | test | fuzz | mutants | format | lab | docs | hooks | compare | bench | browser-test | export | library | wheel | clean
 
 SHELL := /bin/bash
 PY    := .venv/bin/python
 # The first interpreter that runs and is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help reproduce test fuzz mutants format lab docs hooks bench browser-test export library wheel clean
+.PHONY: help reproduce test fuzz mutants format lab docs hooks compare bench browser-test export library wheel clean
 help:
 	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them, REPLICATIONS=20 no more than that), ours beside theirs'
 	@echo 'make test          check code, pages and site, run every notebook, test the installed package'
@@ -16,6 +16,7 @@ help:
 	@echo 'make lab           open JupyterLab'
 	@echo 'make docs          build the site into docs/_build/html'
 	@echo 'make hooks         set up Git for notebooks in this clone: diffs and merges by cell, checks before a commit'
+	@echo 'make compare       classifiers over many data sets, one protocol (FULL=1 thirty sets: days; JOBS=2 processes)'
 	@echo 'make bench         time us against peers (TORCH=1 also against torchkm, which brings PyTorch)'
 	@echo 'make browser-test  open every page and run every notebook in a real browser'
 	@echo 'make export        notebooks -> package and README; outputs are computed and stored again'
@@ -80,9 +81,10 @@ format: .venv/.ready
 	@$(PY) tools/notebooks.py --format
 	@$(PY) -m ruff check --output-format concise .
 
-# What is saved is cleaned as nbdev cleans it, so that opening a page and running it changes no more than its outputs.
+# JupyterLab asks nobody for news. What is saved is cleaned as nbdev cleans it, so that opening a page and running it changes no more than its outputs.
 lab: .venv/.ready
 	@echo 'JupyterLab opens at this folder; start with nbs/index.ipynb'
+	@mkdir -p .venv/etc/jupyter/labconfig && echo '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}' > .venv/etc/jupyter/labconfig/page_config.json
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PY) -m jupyterlab --ip=127.0.0.1 --ServerApp.root_dir='$(CURDIR)' --ContentsManager.pre_save_hook=nbdev.clean.clean_jupyter --LabApp.default_url=/lab/tree/nbs/index.ipynb $(LAB)
 
 docs: .venv/.ready
@@ -90,6 +92,9 @@ docs: .venv/.ready
 
 hooks: .venv/.ready
 	@$(PY) tools/hooks.py
+
+compare: .venv/.ready
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -c 'import sys; from mcsvm_lit.studies.comparison import main; sys.exit(main())' $(if $(FULL),--full) --jobs $(or $(JOBS),1) $(COMPARE)
 
 bench: .venv/.ready-bench$(if $(TORCH),-torch)
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/run.py $(BENCH)

@@ -15,6 +15,7 @@ EXTRA_OF = {
     "numba": "numba",
     "ipywidgets": "widgets",
     "distributed": "dask",
+    "onnx": "onnx",
 }
 
 

@@ -1,0 +1,70 @@
+"""Models outside Python: ONNX executed by onnxruntime, and skops; skipped where they are missing."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import mcsvm_lit
+from mcsvm_lit.scale.export import SUPPORTED, to_onnx
+
+CLASSIFIERS = [
+    "CrammerSingerSVC",
+    "KernelLogisticRegression",
+    "TwinMarginSVC",
+    "TwinMarginSVCCV",
+    "TwinKSVC",
+    "TwinKSVCCV",
+    "TruncatedHingeSVC",
+    "SVMProbabilityClassifier",
+]
+
+
+def executed(model, X):
+    """What onnxruntime computes from the written model, by name."""
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    session = runtime.InferenceSession(to_onnx(model).SerializeToString())
+    return dict(zip((o.name for o in session.get_outputs()), session.run(None, {"X": X})))
+
+
+@pytest.mark.parametrize("labels", ["numbers", "words", "two"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_onnx_says_what_the_classifier_says(name, kernel, labels):
+    X, y = load_iris(return_X_y=True)
+    if labels == "two":
+        X, y = X[y > 0], y[y > 0]
+    y = np.array(["a", "b", "c"])[y] if labels == "words" else y
+    model = getattr(mcsvm_lit, name)(kernel=kernel, gamma=0.05, degree=2, C=0.3, tol=1e-2)
+    model = make_pipeline(StandardScaler(), model).fit(X, y)
+    Z = X + np.random.default_rng(0).normal(scale=0.3, size=X.shape)
+    out, f = executed(model, Z), model.decision_function(Z)
+    assert_array_equal(out["label"], model.predict(Z))
+    F = out["scores"]
+    assert_allclose(F[:, 1] - F[:, 0] if f.ndim == 1 else F, f, rtol=0, atol=1e-5)
+    if hasattr(model, "predict_proba"):
+        assert_allclose(out["probabilities"], model.predict_proba(Z), rtol=0, atol=1e-5)
+
+
+def test_onnx_of_many_classes():
+    X, y = load_digits(return_X_y=True)
+    model = mcsvm_lit.KernelLogisticRegression(tol=1e-2).fit(X[:300], y[:300])
+    out = executed(model, X[300:500])
+    assert_allclose(out["probabilities"], model.predict_proba(X[300:500]), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_skops_stores_every_classifier(name, tmp_path):
+    skops = pytest.importorskip("skops.io")
+    X, y = load_iris(return_X_y=True)
+    model = getattr(mcsvm_lit, name)().fit(X, y)
+    skops.dump(model, tmp_path / "model.skops")
+    types = skops.get_untrusted_types(file=tmp_path / "model.skops")
+    assert all(t.startswith(("mcsvm_lit.", "sklearn.", "numpy.")) for t in types), types
+    again = skops.load(tmp_path / "model.skops", trusted=types)
+    assert_array_equal(again.predict(X), model.predict(X))
+    if hasattr(model, "predict_proba"):
+        assert_array_equal(again.predict_proba(X), model.predict_proba(X))
