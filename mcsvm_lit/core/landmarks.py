@@ -213,9 +213,12 @@ class Projected(NamedTuple):
 
 
 def among_all(certificate, kernel, X, projected, factor=1.0):  # -> Certificate
-    "The certificate (7c.3), from that among the functions of the landmarks."
-    correction = factor * missed(kernel, X, projected) / 2
-    return replace(certificate, dual=certificate.dual - correction)
+    "The certificate (7c.4), from that among the functions of the landmarks."
+    square = float((projected.M**2).sum())
+    h = certificate.dual / factor + square / 2
+    q = square + missed(kernel, X, projected)
+    dual = h - q / 2 if q <= h else h * h / (2 * q)
+    return replace(certificate, dual=float(factor * max(dual, 0.0)))
 
 
 def missed(kernel, X, projected):  # -> Σ_r α_r'E α_r
