@@ -4,9 +4,9 @@
 
 One at a time, small mistakes are made in the exported cells of a notebook: an operator is
 exchanged, a number changed, a condition turned around, a statement left out. The page is then run
-from the changed cell on. An exception of any kind catches the mistake; a mistake that reaches the last cell
-*survives*, and is listed. A survivor means that the change makes no difference, that it changes
-nothing but speed, or that the page has a hole: then it needs an assertion.
+from the changed cell on. An exception of any kind catches the mistake; a mistake that reaches the
+last cell *survives*, and is listed. A survivor means that the change makes no difference, that it
+changes nothing but speed, or that the page has a hole: then it needs an assertion.
 
 The page runs once as it is. Before each cell with a mistake the process forks, so that a mistake
 costs only the cells that follow. Inner loops that are written as in the package are not compiled
