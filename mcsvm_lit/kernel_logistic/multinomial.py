@@ -201,7 +201,8 @@ def softmax_kl(
     d = h - (η * h).sum(1, keepdims=True)
     e = np.clip(d, -1e-3, 1e-3)
     series = e * e * (0.5 + e / 6 + e * e / 24 + e**3 / 120)
-    rise = np.where(np.abs(d) < 1e-3, series, np.expm1(np.minimum(d, 30)) - d)
+    low = np.minimum(d, 30)  # what is higher goes the other way
+    rise = np.where(np.abs(d) < 1e-3, series, np.expm1(low) - low)
     return np.where((d < 30).all(1), np.log1p((η * rise).sum(1)), logsumexp(u + d, axis=1))
 
 
