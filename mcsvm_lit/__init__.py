@@ -56,6 +56,8 @@ _HOMES = {
     "probability.truncated": ["TruncatedHingeSVC"],
     "probability.thresholds": ["positive_share", "solve_thresholds"],
     "probability.classifier": ["SVMProbabilityClassifier"],
+    "scale.blocks": ["StreamedCrammerSingerSVC", "StreamedLogisticRegression"],
+    "scale.cluster": ["DaskCrammerSingerSVC", "DaskKernelLogisticRegression"],
 }
 
 

@@ -1,1 +1,5 @@
-"""Room for what outgrows the memory of one machine; nothing stands here yet."""
+"""What outgrows the memory of one computer, or one computer."""
+
+from mcsvm_lit import offer
+
+__all__, __getattr__, __dir__ = offer(__name__)
