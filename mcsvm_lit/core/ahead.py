@@ -60,6 +60,7 @@ __all__ = [
 
 # %% ../../nbs/core/03b_ahead.ipynb #3fc86e72
 import functools
+import gc
 import hashlib
 import importlib
 import itertools
@@ -391,21 +392,21 @@ def missing(program):  # -> set of names
 
 
 # %% ../../nbs/core/03b_ahead.ipynb #2d56bdc2
-def machine_code(text, cpu, symbols):  # -> bytes of an object file, the optimised program
-    "Compile a program for one level of processor."
+def machine_code(text, cpu, symbols, effort=3):  # -> bytes of an object file, optimised program
+    "Compile a program for one level of processor; effort: LLVM's level of optimisation, 1 to 3."
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=cpu, opt=3, reloc="pic", codemodel="default"
+        cpu=cpu, opt=min(effort, 2), reloc="pic", codemodel="default"
     )
     program = llvm.parse_assembly(text)
     program.data_layout = str(machine.target_data)
     name_symbols(program, symbols)
     remove_unused(program, machine)
     optimise(program, machine, level=0, cheap=True)
-    optimise(program, machine, level=3, cheap=False)
+    optimise(program, machine, level=effort, cheap=False)
     remove_unused(program, machine)
     program.verify()
     if unknown := missing(program):
@@ -1036,7 +1037,7 @@ def kernel_facts(loops):  # -> {name: facts}
 
 
 # %% ../../nbs/core/03b_ahead.ipynb #b44e9218
-LEVEL_SHARE = 0.28  # time of one level / time of translating everything, measured
+LEVEL_SHARE = 0.5  # time of one level / time of translating everything, measured
 
 
 def about_library(loops, text):  # -> a dictionary that JSON can write
@@ -1102,7 +1103,7 @@ def write_objects(loops, text, folder, tell):  # -> what `only_read` says
     reads = []
     for k, (cpu, file) in enumerate(zip(levels(), object_files())):
         symbols = {loop.symbol: f"{PREFIX}loop_{i}_level_{k}" for i, loop in enumerate(loops)}
-        code, program = machine_code(text, cpu, symbols)
+        code, program = machine_code(text, cpu, symbols, effort=1 if k else 3)
         (folder / file).write_bytes(code)
         reads = reads or [only_read(program, symbols[loop.symbol], loop.slots) for loop in loops]
         tell(f"for {cpu}", share)
@@ -1140,6 +1141,9 @@ def main(folder, *modules):
     "Write the sources of the library into a folder, with a progress bar."
     from tqdm import tqdm
 
+    gc.set_threshold(
+        1_000_000
+    )  # numba makes millions of objects; looking at them all takes a quarter
     kernels = kernels_of(modules)
     total = sum(map(work_of, kernels)) * (1 + LEVEL_SHARE * len(levels()))
     form = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining} {postfix}"
