@@ -84,6 +84,8 @@ def choose_landmarks(kernel, X, rank, cache_size=500, seed=0):  # -> LandmarkSpa
     else:
         part, some = X[near], kernel
     L, pivots = pivoted_cholesky(some, part, EXHAUSTED, rank)
+    if not len(pivots):  # a kernel that is zero on all rows: one landmark, whose feature is zero
+        L, pivots = np.eye(m, 1), np.zeros(1, np.intp)
     rows = near[pivots]
     own = None if kernel.name == "precomputed" else X[rows]
     return LandmarkSpan(kernel, own, rows, np.tril(L[pivots]))
