@@ -610,6 +610,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                         'mcsvm_lit.core.solving.solve': ('core/solving.html#solve', 'mcsvm_lit/core/solving.py'),
                                         'mcsvm_lit.core.solving.take_turns': ('core/solving.html#take_turns', 'mcsvm_lit/core/solving.py')},
             'mcsvm_lit.core.threads': { 'mcsvm_lit.core.threads.OneThread': ('core/threads.html#onethread', 'mcsvm_lit/core/threads.py'),
+                                        'mcsvm_lit.core.threads.OneThread.__call__': ( 'core/threads.html#onethread.__call__',
+                                                                                       'mcsvm_lit/core/threads.py'),
                                         'mcsvm_lit.core.threads.OneThread.__enter__': ( 'core/threads.html#onethread.__enter__',
                                                                                         'mcsvm_lit/core/threads.py'),
                                         'mcsvm_lit.core.threads.OneThread.__exit__': ( 'core/threads.html#onethread.__exit__',

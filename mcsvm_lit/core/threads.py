@@ -19,7 +19,6 @@ import functools
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ContextDecorator
 from contextvars import copy_context
 
 import numpy as np
@@ -58,7 +57,7 @@ class _Own(threading.local):
     alone = False  # does this thread share the cores with others of ours?
 
 
-class OneThread(ContextDecorator):
+class OneThread:
     "One thread of BLAS and of OpenMP while inside; the numbers from before on the way out."
 
     def __init__(self):
@@ -96,6 +95,16 @@ class OneThread(ContextDecorator):
             if self._inside == 0:
                 set_threads(shared, self._before)
         set_threads(by_thread, own.before)
+
+    def __call__(self, f):
+        "As a decorator. (Written out, so that no line of another module stands between ours.)"
+
+        @functools.wraps(f)
+        def limited(*args, **kwargs):
+            with self:
+                return f(*args, **kwargs)
+
+        return limited
 
     def __reduce__(self):
         return "one_thread"  # another process has its own, under the same name
