@@ -16,6 +16,14 @@ __all__ = [
     "pair_loop",
     "GroupedDescent",
     "smo_groups",
+    "Grouped",
+    "search_in_t",
+    "grouped_step",
+    "normal_extremes",
+    "try_group",
+    "two_loops",
+    "Section5",
+    "section_5",
     "disagree_awake",
     "smo",
     "PrimalFit",
@@ -29,7 +37,7 @@ __all__ = [
 import math
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -44,6 +52,7 @@ from mcsvm_lit.kernel_logistic.problem import (
 )
 
 from ..core.certificates import Certificate
+from ..core.compiled import Vector, kernel
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #ea1cc0fc
@@ -301,6 +310,179 @@ def smo_groups(G, s, c, start=None, **limits):  # limits: see `Limits`; τ is 1e
         changed = d.try_near_ones(until.τ)
     ended = d.steps < until.max_iter and not d.near.all()
     return finished(d, trace, "smo_groups", ended, n_iter=d.steps, tol=until.tol)
+
+
+# %% ../../nbs/kernel_logistic/21_paper.ipynb #ab6620c0
+class Grouped(NamedTuple):
+    """What the paper's algorithm changes.
+
+    Attributes
+    ----------
+    s, c : arrays (n,)
+        Signs and weights.
+    α, ω : arrays (n,)
+        Distances to the walls, which add up to c.
+    H : array (n,)
+        F + s log(α/ω), (21.1).
+    near : bool array (n,)
+        Who is in the group near the boundary.
+    """
+
+    s: Vector
+    c: Vector
+    α: Vector
+    ω: Vector
+    H: Vector
+    near: Annotated[np.ndarray, "b1[::1]"]
+
+
+@kernel("f8, f8, f8, f8, f8, f8, f8, f8, b1")
+def search_in_t(q0, χ, x, X, y, Y, room, tol, printed):  # noqa: PLR0913  -> t > 0
+    "KLR (5.1): the step at which H_i - H_j is zero, up to `tol`, or `room` if that comes first."
+    lo, hi, t = 0.0, room, 0.0
+    for _ in range(200):
+        if t == 0.0:  # is the end of the interval still downhill?
+            q = q0 - χ * hi
+            q += np.log((x - hi) / x) + np.log((y - hi) / y)
+            q -= np.log((X + hi) / X) + np.log((Y + hi) / Y)
+            if q >= 0:
+                return room
+        q = q0 - χ * t
+        q += np.log((x - t) / x) + np.log((y - t) / y) - np.log((X + t) / X) - np.log((Y + t) / Y)
+        if (q if printed else abs(q)) < tol:
+            return t
+        if q > 0:
+            lo = t
+        else:
+            hi = t
+        if hi - lo <= 1e-15 * hi:
+            return t
+        t += q / (χ + 1 / (x - t) + 1 / (X + t) + 1 / (y - t) + 1 / (Y + t))
+        if not lo < t < hi:
+            t = (lo + hi) / 2
+    return t
+
+
+@kernel("f8[:,::1], Grouped, i8, i8, f8, b1")
+def grouped_step(G, p, i, j, tol, printed):  # -> has anything moved?
+    "A step of i and j that stops short of the walls; who is stopped joins the group."
+    shrinks_i, grows_i = (p.α, p.ω) if p.s[i] > 0 else (p.ω, p.α)
+    shrinks_j, grows_j = (p.ω, p.α) if p.s[j] > 0 else (p.α, p.ω)
+    x, y = shrinks_i[i], shrinks_j[j]
+    room_i, room_j = x - NEAR_A_WALL * p.c[i], y - NEAR_A_WALL * p.c[j]
+    room = min(room_i, room_j)
+    t = 0.0
+    if room > 0:
+        χ = max(G[i, i] - 2 * G[i, j] + G[j, j], 0.0)
+        q0 = p.H[i] - p.H[j]
+        t = search_in_t(q0, χ, x, grows_i[i], y, grows_j[j], room, tol, printed)
+    if t > 0:
+        p.near[i] = p.near[j] = False
+    if t >= room:
+        p.near[i if room_i <= room_j else j] = True
+    if t <= 0:
+        return False
+    F_i = p.H[i] - p.s[i] * np.log(p.α[i] / p.ω[i])
+    F_j = p.H[j] - p.s[j] * np.log(p.α[j] / p.ω[j])
+    shrinks_i[i], shrinks_j[j] = x - t, y - t
+    grows_i[i] += t
+    grows_j[j] += t
+    for k in range(len(p.H)):
+        p.H[k] -= t * (G[i, k] - G[j, k])
+    F_i -= t * (G[i, i] - G[j, i])
+    F_j -= t * (G[i, j] - G[j, j])
+    p.H[i] = F_i + p.s[i] * np.log(p.α[i] / p.ω[i])
+    p.H[j] = F_j + p.s[j] * np.log(p.α[j] / p.ω[j])
+    return True
+
+
+@kernel("Grouped")
+def normal_extremes(p):  # -> i, j; -1 where the normal group is empty
+    "The largest and the smallest H of the normal group."
+    i = j = -1
+    for k in range(len(p.H)):
+        if p.near[k]:
+            continue
+        if i < 0 or p.H[k] > p.H[i]:
+            i = k
+        if j < 0 or p.H[k] < p.H[j]:
+            j = k
+    return i, j
+
+
+@kernel("f8[:,::1], Grouped, f8, i8, b1")
+def try_group(G, p, τ, most, printed):  # -> steps, has anything moved?
+    "The outer loop: each index of the group against i_low, then i_up."
+    steps, moved = 0, False
+    for k in np.flatnonzero(p.near):
+        for low in (True, False):
+            i, j = normal_extremes(p)
+            other = j if low else i
+            if other < 0 or steps >= most or abs(p.H[k] - p.H[other]) <= 2 * τ:
+                continue
+            steps += 1
+            if p.H[k] > p.H[other]:
+                moved |= grouped_step(G, p, k, other, 0.1 * τ, printed)
+            else:
+                moved |= grouped_step(G, p, other, k, 0.1 * τ, printed)
+    return steps, moved
+
+
+@kernel("f8[:,::1], Grouped, f8, i8, b1")
+def two_loops(G, p, τ, most, printed):  # -> steps, did it end by its own rule?
+    "Section 5: the normal group until it agrees to 2τ, then the group near the boundary."
+    steps = 0
+    while steps < most:
+        i, j = normal_extremes(p)
+        if i < 0:
+            return steps, False
+        if p.H[i] - p.H[j] > 2 * τ:
+            steps += 1
+            grouped_step(G, p, i, j, 0.1 * τ, printed)
+            continue
+        taken, moved = try_group(G, p, τ, most - steps, printed)
+        steps += taken
+        if not moved:
+            return steps, steps < most
+    return steps, False
+
+
+class Section5(NamedTuple):
+    "What the paper's algorithm leaves: logits, scores, certificate, whether it ended, the group."
+
+    u: np.ndarray
+    F: np.ndarray
+    certificate: Certificate
+    ended: bool
+    near: np.ndarray
+
+
+def section_5(G, s, c, start, τ=1e-6, most=10**7, printed=False):
+    """The paper's algorithm with its groups near the boundary, compiled.
+
+    Parameters
+    ----------
+    G : array of shape (n, n)
+        Gram matrix.
+    s, c : arrays of shape (n,)
+        Signs ±1 and weights.
+    start : array of shape (2, n)
+        c - α and α to begin with.
+    τ : float, default=1e-6
+        Ends when all H agree to 2τ, those near the boundary as far as they can.
+    most : int, default=10**7
+        The most steps.
+    printed : bool, default=False
+        With the rule of KLR (5.1) as printed, without absolute value.
+    """
+    s, c = klr_check(s, c)
+    ω, α = np.array(start, float)
+    p = Grouped(s, c, α, ω, G @ (s * α) + s * np.log(α / ω), np.zeros(len(s), bool))
+    steps, ended = two_loops(np.ascontiguousarray(G), p, τ, most, printed)
+    u = np.log(p.α / p.ω)
+    F = G @ (s * p.α)
+    certificate = klr_certificate(F, u, s, c, best_intercept(F, s, c), n_iter=steps)
+    return Section5(u, F, certificate, bool(ended), p.near)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #6ddaba05
