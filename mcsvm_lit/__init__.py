@@ -34,6 +34,7 @@ _HOMES = {
     ],
     "crammer_singer.kernel_solver": ["solve_kernel"],
     "crammer_singer.linear_solver": ["LinearCrammerSinger", "solve_linear"],
+    "crammer_singer.hard_margin": ["InseparableError"],
     "crammer_singer.classifier": ["CrammerSingerSVC"],
     "kernel_logistic.problem": ["klr_certificate", "klr_values"],
     "kernel_logistic.solvers": ["BinaryLogistic", "solve_klr"],
