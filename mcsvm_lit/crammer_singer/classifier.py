@@ -46,6 +46,7 @@ from ..core.kernels import refuse_indefinite
 from ..core.passes import SmoothedHinge
 from ..core.simplex import own_and_rest
 from ..core.solving import Effort, Goal, solve
+from .hard_margin import solve_hard
 from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
 from .problem import CrammerSinger, State, one_hot, score_radius, slacks
 from .sampled_newton import SampledNewton
@@ -130,7 +131,8 @@ class CrammerSingerSVC(KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss; 1/β in the paper.
+        Weight of the loss; 1/β in the paper. With `np.inf` no error is allowed: the classifier of
+        least norm that separates the training data, or an `InseparableError` if there is none.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         As in scikit-learn's `SVC`.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -198,7 +200,7 @@ class CrammerSingerSVC(KernelClassifier):
 
     _parameter_constraints = {
         **KernelClassifier._parameter_constraints,
-        "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
+        "C": [Interval(numbers.Real, 0.0, np.inf, closed="right")],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "rank": [Interval(numbers.Integral, 1, None, closed="left"), None],
@@ -262,11 +264,9 @@ class CrammerSingerSVC(KernelClassifier):
 
     def _fit_all(self, training, before):
         "Among all functions of the kernel."
-        problem = self._problem(training)
-        start = self._start(training, before)
-        per_pass = 1 if isinstance(problem, LinearCrammerSinger) else problem.n  # steps
+        per_pass = 1 if training.kernel.name == "linear" else len(training)  # steps
         goal = Goal(self.tol, self.max_iter * per_pass, self.cache_size, self.verbose)
-        solution = solve(problem, goal, STRATEGIES, start)
+        problem, solution = self._solved(training, goal, before)
         passes = -(-solution.certificate.n_iter // per_pass)
         self.certificate_ = replace(solution.certificate, n_iter=passes)
         self.full_certificate_ = self.certificate_
@@ -274,6 +274,8 @@ class CrammerSingerSVC(KernelClassifier):
 
     def _fit_landmarks(self, training):
         "Among the functions of some landmarks."
+        if np.isinf(self.C):
+            raise ValueError("Landmarks need a finite C: leave out `rank`, or choose C.")
         self._refuse(training)
         c, bias = self.C * training.weights, Bias(float(self.fit_intercept))
         goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
@@ -294,11 +296,19 @@ class CrammerSingerSVC(KernelClassifier):
         if not training.kernel.psd:
             refuse_indefinite(training.kernel, training.X)
 
-    def _problem(self, training):
+    def _solved(self, training, goal, before):  # -> the problem, its Solution
+        if np.isfinite(self.C):
+            problem = self._problem(training, self.C)
+            return problem, solve(problem, goal, STRATEGIES, self._start(training, before))
+        training = replace(training, weights=np.ones(len(training)))  # nothing is weighed
+        size = training.kernel.diag(training.X).max() + self.fit_intercept
+        return solve_hard(lambda C: self._problem(training, C), size, goal, STRATEGIES)
+
+    def _problem(self, training, C):
         if self.kernel == "linear":
-            return LinearCrammerSinger.of(training, self.C, self.fit_intercept)
+            return LinearCrammerSinger.of(training, C, self.fit_intercept)
         self._refuse(training)
-        return CrammerSinger.of(training, self.C, self.fit_intercept)
+        return CrammerSinger.of(training, C, self.fit_intercept)
 
     def _start(self, training, before):
         "The distributions of the last fit, where rows and labels are the same; None if of no use."
