@@ -15,6 +15,7 @@ __all__ = [
     "label_counts",
     "coding_of",
     "PassCertificate",
+    "rounding_of",
     "certificate_of",
     "StreamedClassifier",
     "StreamedCrammerSingerSVC",
@@ -39,10 +40,7 @@ from ..core.estimators import warn_unconverged
 from ..core.kernels import Kernel
 from ..core.passes import Block, Rounds, SmoothedHinge, Softmax, sampled_newton
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
-from ..crammer_singer.problem import score_radius
 from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
-from ..kernel_logistic.multinomial import softmax_score_bound
-from ..kernel_logistic.problem import score_bound
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #d2784ce3
@@ -196,6 +194,14 @@ class PassCertificate(Certificate):
         return rows
 
 
+def rounding_of(here, rounds):
+    "How far rounding takes the two values: the losses follow the scores, these the products."
+    longest = np.sqrt(rounds.largest + rounds.frame.bias**2)
+    widest = np.sqrt((here.W**2).sum(1).max())
+    a_score = 2 * (here.W.shape[1] + 2) * np.finfo(float).eps * longest * widest
+    return float(2 * rounds.totals.N.sum() * a_score + 1e-15 * rounds.n_blocks * abs(here.P))
+
+
 def certificate_of(here, rounds, tol, factor, surveys=0):  # -> PassCertificate
     "The certificate of the point where a fit ended."
     N = rounds.totals.N
@@ -211,6 +217,7 @@ def certificate_of(here, rounds, tol, factor, surveys=0):  # -> PassCertificate
         n_iter=rounds.passes,
         tol=tol,
         unit=float(factor * unit),
+        rounding=factor * rounding_of(here, rounds),
         passes=rounds.passes + surveys,
         blocks=rounds.n_blocks,
         n_rows=rounds.n_rows,
@@ -301,6 +308,7 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
             "n_iter_",
         ):
             setattr(local, name, getattr(self, name))
+        local.full_certificate_ = self.certificate_
         return local
 
     def _scores(self, X):  # (rows, K)
@@ -347,9 +355,7 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
 
     def _proved(self, X):
         two = np.sort(self._scores(X), axis=1)[:, -2:]
-        X = checked(X)
-        squares = X.multiply(X) if sparse.issparse(X) else X * X
-        return two[:, 1] - two[:, 0] > self._radius(np.asarray(squares.sum(1)).ravel())
+        return two[:, 1] - two[:, 0] > self.to_local().score_bound(checked(X))
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #1b14542f
@@ -417,9 +423,6 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         local._shift = float(self.fit_intercept)
         return local
 
-    def _radius(self, squares):
-        return score_radius(self.certificate_.gap, squares + self.fit_intercept)
-
 
 class StreamedLogisticRegression(StreamedClassifier):
     """Logistic regression of data that are read in blocks.
@@ -484,12 +487,6 @@ class StreamedLogisticRegression(StreamedClassifier):
     def _solved(self, rounds):
         self._largest = float(rounds.largest) if self.fit_intercept else 0.0
         return super()._solved(rounds)
-
-    def _radius(self, squares):
-        K, gap = len(self.classes_), self.certificate_.gap
-        if K == 2:
-            return score_bound(gap, squares, self._largest)
-        return softmax_score_bound(gap, squares, self._largest, K)
 
     def _local(self):
         local = KernelLogisticRegression(C=self.C, kernel="linear", tol=self.tol)
