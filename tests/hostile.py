@@ -413,13 +413,18 @@ def judged_margin(model, X, y, w):
         if certificate is None or model.norm_[k] == 0:
             continue
         own = y == k
-        a = model.dual_coef_[:, k].astype(LONG)
-        live = np.flatnonzero((a != 0) & (w > 0))
-        f, half = expanded(model, X, live, a[live])
+        if model.kernel == "linear":  # by way of the weights
+            slope = model.coef_[k].astype(LONG)
+            f, half = np.asarray(X, LONG) @ slope, slope @ slope / 2
+        else:
+            a = model.dual_coef_[:, k].astype(LONG)
+            live = np.flatnonzero((a != 0) & (w > 0))
+            f, half = expanded(model, X, live, a[live])
         θ, c = LONG(model.intercept_[k]), w[own] / w[own].sum()
-        behind = c @ np.maximum(-(f[own] + θ), 0)
+        # a cap above one is never met: the program is the same with two instead (page 30)
+        behind = np.minimum(c / LONG(model.nu_), 2) @ np.maximum(-(f[own] + θ), 0)
         mean = (w[~own] / w[~own].sum()) @ f[~own]
-        yield certificate, half + mean + θ + behind / LONG(model.nu_), -half
+        yield certificate, half + mean + θ + behind, -half
 
 
 def judged_truncated(model, X, y, w):

@@ -5,6 +5,7 @@
 # %% auto #0
 __all__ = [
     "ON_THE_PLANE",
+    "MADE_DENSE",
     "STRATEGIES",
     "BLOCK",
     "rule_scores",
@@ -171,6 +172,7 @@ def plane_from_margin(p, side, g, gg):  # MarginPlane -> Plane
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #fed389c2
+MADE_DENSE = 8_000_000  # values of a sparse matrix that is made dense: 64 MB
 STRATEGIES = {"auto": (Pairs(), Newton()), "smo": (Pairs(), Newton()), "cvxpy": (General(),)}
 
 
@@ -208,20 +210,25 @@ class OneVersusRest:
     def linear(self):
         return self.training.kernel.name == "linear"
 
+    @property
+    def centred(self):
+        "Are rows worked on as dense ones about their mean?"
+        X = self.training.X
+        return self.linear and (not sparse.issparse(X) or X.shape[0] * X.shape[1] <= MADE_DENSE)
+
     @cached_property
     def centre(self):
-        "The mean of dense rows for the linear kernel, else 0."
+        "The mean of the rows where they are centred, else 0."
         t = self.training
-        dense = self.linear and not sparse.issparse(t.X)
-        return t.weights @ t.X / t.weights.sum() if dense else 0.0
+        return t.weights @ t.X / t.weights.sum() if self.centred else 0.0
 
     @cached_property
     def rows(self):
         "The rows that the linear kernel works on."
         X = self.training.X
         if sparse.issparse(X):
-            return X if self.radii is None else X.toarray()
-        return X - self.centre
+            X = X.toarray() if self.centred or self.radii is not None else X
+        return X - self.centre if self.centred else X
 
     @cached_property
     def G(self):
@@ -242,7 +249,7 @@ class OneVersusRest:
         "How far inner products of the rows about a mean can be from exact ones."
         if not self.linear:
             G = self.G
-            return 4 * ROUNDOFF * float(G.diagonal().max(initial=0.0))
+            return 16 * ROUNDOFF * float(np.abs(G.diagonal()).max(initial=0.0))
         X = self.training.X
         largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
         norm = sparse_norm if sparse.issparse(self.rows) else np.linalg.norm
@@ -749,7 +756,7 @@ def scores_of(shared, plane, X):  # OneVersusRest, Plane, rows -> (t,)
     "What w says of the rows `X`."
     if not shared.linear:
         return shared.training.kernel(X, shared.training.X) @ plane.a
-    return np.asarray((X if sparse.issparse(X) else X - shared.centre) @ plane.w)
+    return np.asarray(X @ plane.w) - np.sum(shared.centre * plane.w)
 
 
 def solved_planes(training, fold, candidate, r):  # Training, … -> [SolvedPlanes or None]

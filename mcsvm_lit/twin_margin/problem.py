@@ -27,6 +27,7 @@ __all__ = [
     "found_by_cvxpy",
     "snapped",
     "MarginPoint",
+    "best_level",
     "MarginProblem",
     "Pairs",
     "General",
@@ -224,10 +225,10 @@ class MarginPlane:
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #046d3609
-def margin_rounding(d, μ, terms, noise=0.0):  # diagonal of Q, shares, terms of a score, ε_Q
+def margin_rounding(d, μ, caps, terms, noise=0.0):  # diagonal of Q, shares, Σu, terms, ε_Q
     "How far the gap of a plane can be from that of exact arithmetic, (30.14)."
     lengths = np.sqrt(np.abs(d))
-    return 2 * (roundoff(terms + 8) * float(lengths.max() * (μ @ lengths)) + noise)
+    return (2 + caps) * (roundoff(terms + 8) * float(lengths.max() * (μ @ lengths)) + noise)
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #1fed3081
@@ -258,6 +259,13 @@ class MarginPoint(NamedTuple):
 
     μ: np.ndarray  # (m,)
     f: np.ndarray  # Qμ
+
+
+def best_level(f, u):  # scores, caps -> ρ
+    "The level at which the primal value is least for given scores: where the corner (30.9) ends."
+    k = np.argsort(f, kind="stable")
+    last = np.searchsorted(np.cumsum(u[k]), 1 - 1e-12)
+    return float(f[k[min(last, len(k) - 1)]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +318,7 @@ class MarginProblem:
             n_iter=n_iter,
             tol=tol,
             unit=float(self.Q.diagonal() @ μ**2 / 2),
-            rounding=margin_rounding(self.Q.diagonal(), μ, len(μ), self.noise),
+            rounding=margin_rounding(self.Q.diagonal(), μ, self.u.sum(), len(μ), self.noise),
         )
 
     def by_cvxpy(self):  # -> μ
@@ -320,9 +328,11 @@ class MarginProblem:
         return snapped(found_by_cvxpy(μ, status), self.u)
 
     def plane(self, solution):  # -> MarginPlane
-        "The plane of a solution."
+        "The plane of a solution; short of the optimum, the best one for its w."
         μ, f = solution.state
         ν, (low, high) = multiplier(f, μ, 0.0, self.u, np.ones(len(μ)))
+        if not solution.certificate.converged:
+            ν = low = high = -best_level(f, self.u)
         norm = plane_norm(μ, f, self.Q.diagonal())
         return MarginPlane(float(self.r), μ, f, norm, -ν, (-high, -low), solution.certificate)
 
@@ -383,7 +393,7 @@ def plane_by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None, noise=0.0):  # noqa
         n_iter=c.n_iter,
         tol=c.tol,
         unit=c.unit,
-        rounding=margin_rounding(Q.diagonal(), s.x, len(Q), noise),
+        rounding=margin_rounding(Q.diagonal(), s.x, u.sum(), len(Q), noise),
     )
     norm = plane_norm(s.x, s.g, Q.diagonal())
     return MarginPlane(float(r), s.x, s.g, norm, -s.ν, (-high, -low), certificate)
@@ -645,7 +655,7 @@ def solve_margin_points(
         n_iter=a.steps,
         tol=tol,
         unit=a.unit,
-        rounding=margin_rounding(np.einsum("ij,ij->i", A, A), a.μ, m + d, noise),
+        rounding=margin_rounding(np.einsum("ij,ij->i", A, A), a.μ, c.sum() / s, m + d, noise),
     )
     if max_iter is None and not certificate.converged:
         return plane_by_box(A @ A.T, r, reduced_caps(r, c), tol, noise=noise)
