@@ -236,7 +236,7 @@ class PairVotes(KernelClassifier):
     }
 
     def _warn_of_ridge(self, standard):
-        if self.delta != "scale" and standard.spread < self.delta:
+        if self.delta != "scale" and 0 < standard.spread < self.delta:
             warnings.warn(
                 f"delta = {self.delta} is larger than the mean squared distance of the rows from "
                 f"their mean, {standard.spread:.3g}: the ridge decides more than the data do. "
