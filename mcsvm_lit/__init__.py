@@ -59,6 +59,7 @@ _HOMES = {
     "probability.classifier": ["SVMProbabilityClassifier"],
     "scale.blocks": ["StreamedCrammerSingerSVC", "StreamedLogisticRegression"],
     "scale.cluster": ["DaskCrammerSingerSVC", "DaskKernelLogisticRegression"],
+    "probability.any_classifier": ["WeightedVoteProbability"],
 }
 
 

@@ -70,8 +70,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.optimize import brentq
+from scipy.special import softmax
 from sklearn.base import _fit_context, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -103,6 +103,7 @@ from ..core.certificates import KKT
 from ..core.estimators import KernelClassifier, folds_of, progress, warn_unconverged
 from ..core.kernels import Kernel, check_psd, pivoted_cholesky
 from ..core.simplex import grid_size
+from ..core.threads import across
 from .losses import border_weights, choose_truncation
 from .path_in_weights import Sample, tour
 from .truncated import Truncation, kernel_many, truncated_many
@@ -289,7 +290,7 @@ class Clock:
 
 def solve_parts(est, f, parts, sizes, work, facts):  # facts: what the fit depends on
     "Work through the parts; keep those done if interrupted, and take up those done before."
-    from joblib import Parallel, delayed, hash
+    from joblib import hash
 
     old = est.__dict__.pop("_unfinished", Unfinished())
     done = dict(old.done) if old.done and old.key == hash(facts) else {}
@@ -297,8 +298,7 @@ def solve_parts(est, f, parts, sizes, work, facts):  # facts: what the fit depen
     total = sum(sizes)
     finished = total - sum(sizes[j] for j in todo)
     clock = Clock(total)
-    threads = Parallel(est.n_jobs, prefer="threads", return_as="generator")
-    run = threads(delayed(work)(f, parts[j]) for j in todo)
+    run = across(lambda j: work(f, parts[j]), todo, est.n_jobs)
     try:
         with progress(
             verbose=est.verbose, desc="classifiers", total=total, initial=finished
@@ -337,17 +337,21 @@ def best_temperature(F, y, w=None, doubt=0.0):  # scores (n, K), class indices, 
 
     `doubt` examples, shared out over all rows, have any class with the same probability.
     """
-    rows = np.arange(len(y))
     w = np.ones(len(y)) if w is None else w
     scale = np.abs(F - F.max(1, keepdims=True)).max() or 1.0
     doubt = doubt / (doubt + w.sum())
+    Z = (F - F.max(1, keepdims=True)) / scale
+    wanted = (1 - doubt) * Z[np.arange(len(y)), y] + doubt * Z.mean(1)
 
-    def cost(s):
-        L = log_softmax(np.exp(s) * F / scale, axis=1)
-        return -(w @ ((1 - doubt) * L[rows, y] + doubt * L.mean(1)))
+    def slope(s):  # of minus the likelihood, in 1/T
+        return w @ ((softmax(np.exp(s) * Z, axis=1) * Z).sum(1) - wanted)
 
-    r = minimize_scalar(cost, bounds=LOG_COOLNESS, method="bounded", options=dict(xatol=1e-8))
-    return float(scale / np.exp(r.x))
+    low, high = LOG_COOLNESS
+    if slope(low) >= 0 or slope(high) <= 0:
+        s = low if slope(low) >= 0 else high
+    else:
+        s = brentq(slope, low, high, xtol=1e-13)
+    return float(scale / np.exp(s))
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #57fe570f
@@ -417,15 +421,13 @@ def folds_for(est, training):  # -> list of Fold, empty where nothing can be hel
 # %% ../../nbs/probability/54_classifier.ipynb #c8b4dece
 def held_out(est, training, C, folds):  # -> HeldOut
     "Probabilities by fits that have not seen the examples."
-    from joblib import Parallel, delayed
-
     y = np.concatenate([training.y[fold.test] for fold in folds])
     w = np.concatenate([fold.test_weights for fold in folds])
     if convex_machines(est, training.n_classes):
         return HeldOut(fit_machines(est, training, C, folds).held, y, w)
     model = quick(est, C, width(training.kernel))
-    run = Parallel(est.n_jobs)(delayed(fit_fold)(model, training, fold) for fold in folds)
-    return HeldOut(np.concatenate(run), y, w)
+    run = across(lambda fold: fit_fold(model, training, fold), folds, est.n_jobs)
+    return HeldOut(np.concatenate(list(run)), y, w)
 
 
 def with_gamma(est, training, γ):  # -> Training
