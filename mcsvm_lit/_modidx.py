@@ -634,6 +634,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                         'mcsvm_lit.core.threads.across': ('core/threads.html#across', 'mcsvm_lit/core/threads.py'),
                                         'mcsvm_lit.core.threads.in_blocks': ('core/threads.html#in_blocks', 'mcsvm_lit/core/threads.py'),
                                         'mcsvm_lit.core.threads.libraries': ('core/threads.html#libraries', 'mcsvm_lit/core/threads.py'),
+                                        'mcsvm_lit.core.threads.limit_public': ( 'core/threads.html#limit_public',
+                                                                                 'mcsvm_lit/core/threads.py'),
                                         'mcsvm_lit.core.threads.set_threads': ( 'core/threads.html#set_threads',
                                                                                 'mcsvm_lit/core/threads.py')},
             'mcsvm_lit.crammer_singer.classifier': { 'mcsvm_lit.crammer_singer.classifier.ByFactor': ( 'crammer_singer/classifier.html#byfactor',

@@ -31,7 +31,6 @@ import numbers
 import sys
 import warnings
 from dataclasses import dataclass, replace
-from inspect import isfunction
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +44,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .kernels import Kernel
-from .threads import in_blocks, one_thread
+from .threads import in_blocks, limit_public, one_thread
 
 
 # %% ../../nbs/core/06_estimators.ipynb #0632e96e
@@ -426,9 +425,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     def __init_subclass__(cls, **options):
         "Public methods compute with one thread of BLAS, see page 03c."
         super().__init_subclass__(**options)
-        for name, f in list(vars(cls).items()):
-            if isfunction(f) and not name.startswith("_"):
-                setattr(cls, name, one_thread(f))
+        limit_public(cls)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

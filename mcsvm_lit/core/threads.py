@@ -10,6 +10,7 @@ __all__ = [
     "libraries",
     "set_threads",
     "OneThread",
+    "limit_public",
     "in_blocks",
     "across",
 ]
@@ -20,6 +21,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from inspect import isfunction
 
 import numpy as np
 
@@ -119,6 +121,15 @@ class OneThread:
 
 
 one_thread = OneThread()
+
+
+def limit_public(cls):
+    "Let the public methods of a class compute with one thread of BLAS; returns the class."
+    for name, f in list(vars(cls).items()):
+        if isfunction(f) and not name.startswith("_"):
+            setattr(cls, name, one_thread(f))
+    return cls
+
 
 # %% ../../nbs/core/03c_threads.ipynb #e9462273
 WORTH_THREADS = 2**20  # numbers; computing them takes some milliseconds, starting threads a tenth

@@ -72,6 +72,7 @@ import numpy as np
 from ..core.certificates import Certificate, gap_rounding, score_rounding
 from ..core.compiled import Matrix, Vector, kernel
 from ..core.kernels import check_psd
+from ..core.threads import one_thread
 from .simplex import couple, coupling_matrix
 
 
@@ -404,6 +405,7 @@ def solve_free(G, s, c, β):  # changes β
             return
 
 
+@one_thread
 def solve_thresholds(
     G,  # kernel matrix (n, n)
     s,  # signs (n,)

@@ -39,6 +39,7 @@ from ..core.certificates import Certificate
 from ..core.estimators import warn_unconverged
 from ..core.kernels import Kernel
 from ..core.passes import Block, Rounds, SmoothedHinge, Softmax, sampled_newton
+from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
 
@@ -227,6 +228,7 @@ def certificate_of(here, rounds, tol, factor, surveys=0):  # -> PassCertificate
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #97d24411
+@limit_public
 class StreamedClassifier(ClassifierMixin, BaseEstimator):
     "What the classifiers of blocks share: reading, coding, fitting, predicting."
 
@@ -359,6 +361,7 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #1b14542f
+@limit_public
 class StreamedCrammerSingerSVC(StreamedClassifier):
     """Crammer and Singer's classifier with the linear kernel, of data that are read in blocks.
 
@@ -424,6 +427,7 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         return local
 
 
+@limit_public
 class StreamedLogisticRegression(StreamedClassifier):
     """Logistic regression of data that are read in blocks.
 

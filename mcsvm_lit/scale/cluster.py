@@ -31,6 +31,7 @@ from mcsvm_lit.scale.blocks import (
 )
 
 from ..core.passes import Rounds, added, survey, surveyed, visit
+from ..core.threads import limit_public
 
 
 # %% ../../nbs/scale/71_cluster.ipynb #8b73789c
@@ -165,6 +166,7 @@ def active_client(client):
         ) from None
 
 
+@limit_public
 class OnCluster:
     "Fitting and predicting on a Dask cluster, for a classifier of blocks."
 
@@ -205,6 +207,7 @@ class OnCluster:
         return {**super().__getstate__(), "client": None}
 
 
+@limit_public
 class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
     """Crammer and Singer's classifier with the linear kernel, on a Dask cluster.
 
@@ -252,6 +255,7 @@ class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
         self.client = client
 
 
+@limit_public
 class DaskKernelLogisticRegression(OnCluster, StreamedLogisticRegression):
     """Logistic regression with the linear kernel, on a Dask cluster.
 
