@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.certificates import Certificate
-from ..core.solving import Goal, Solution, solve
+from ..core.solving import Solution, solve
 from .problem import slacks
 
 # %% ../../nbs/crammer_singer/13b_hard_constraints.ipynb #b585c95c
