@@ -6,6 +6,7 @@
 __all__ = [
     "NOT_PSD",
     "UNBOUNDED",
+    "NOISY",
     "BoxProgram",
     "gap_terms",
     "multiplier",
@@ -565,8 +566,15 @@ def _vector(v, n, name):
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #819ec375
-def checked_matrix(Q, n):
-    "`Q` as a C-ordered array of floats; refused if it is not finite, symmetric and, in pairs, PSD."
+NOISY = 1e-12  # share of the largest entry that may be noise and is passed over
+
+
+def checked_matrix(Q, n, noise=0.0):  # noise: how far entries may be from those of a PSD matrix
+    """`Q` as a C-ordered array of floats; refused if it is not finite, symmetric and, in pairs, PSD.
+
+    Where `noise` is so large that it can hide the sign of an eigenvalue, n times as much is added
+    to the diagonal, which makes up for it.
+    """
     Q = np.ascontiguousarray(Q, float)
     if Q.shape != (n, n):
         raise ValueError(
@@ -577,9 +585,10 @@ def checked_matrix(Q, n):
         raise ValueError("`Q` contains NaN or infinite numbers.")
     if skew > _SKEWED * big:
         raise ValueError("`Q` is not symmetric: pass (Q + Q.T)/2, which has the same objective.")
-    if dip > _DIPPED * big**2 or (Q.diagonal() < -_DIPPED * big).any():
+    least = Q.diagonal().min(initial=0.0)
+    if dip > _DIPPED * big**2 + 4 * noise * (big + noise) or least < -_DIPPED * big - noise:
         raise ValueError(NOT_PSD)
-    return Q
+    return Q if noise <= NOISY * big else Q + n * noise * np.eye(n)
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #38dec12c

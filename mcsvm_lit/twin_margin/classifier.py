@@ -317,7 +317,9 @@ class OneVersusRest:
         Gc, g, gg = weighted_pieces(self.G, side)
         Q = about_rest(Gc, g, gg)
         if self.radii is None:
-            return plane_from_margin(self._margin(checked_matrix(Q, len(Q)), side, r), side, g, gg)
+            return plane_from_margin(
+                self._margin(checked_matrix(Q, len(Q), self.noise), side, r), side, g, gg
+            )
         R = self.image_radii
         problem = ball_problem(Q, r, R[side.own], float(side.ω @ R), side.c)
         return plane_from_margin(ball_plane(problem, Q, self._solved(problem)), side, g, gg)
