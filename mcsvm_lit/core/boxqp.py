@@ -570,7 +570,7 @@ NOISY = 1e-12  # share of the largest entry that may be noise and is passed over
 
 
 def checked_matrix(Q, n, noise=0.0):  # noise: how far entries may be from those of a PSD matrix
-    """`Q` as a C-ordered array of floats; refused if it is not finite, symmetric and, in pairs, PSD.
+    """`Q` as a C-ordered array; refused if it is not finite, symmetric and, in pairs, PSD.
 
     Where `noise` is so large that it can hide the sign of an eigenvalue, n times as much is added
     to the diagonal, which makes up for it.
