@@ -114,8 +114,6 @@ class WeightedVoteProbability(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         The temperature; 1 without `cv`.
     n_features_in_ : int
         Features seen in `fit`.
-    objective_path_ : None
-        There is no common objective.
 
     Examples
     --------
