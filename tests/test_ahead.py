@@ -34,6 +34,7 @@ from test_behaviour import (
 import mcsvm_lit
 from mcsvm_lit.core import compiled, elbow
 from mcsvm_lit.core.compiled import library, name_of, package_kernels
+from mcsvm_lit.kernel_logistic.paper import section_5
 from mcsvm_lit.twin_ksvc import path_in_lambda
 
 KEPT = 3  # calls kept of each kernel
@@ -124,6 +125,9 @@ def more_calls():
     rows[:, 0] = [[1, 0], [0, 1], [1, 1]]
     axes = np.array([np.eye(2), np.eye(2)])
     path_in_lambda.combination(rows[2], np.arange(2), rows, axes, np.zeros(2))
+    Z, s = small(iris()).X[:12], np.tile([1.0, -1.0], 6)  # labels that no plane explains
+    c = np.full(12, 1e8)
+    section_5(Z @ Z.T + np.eye(12), s, c, np.array([c / 2, c / 2]), most=300)
 
 
 @cache
