@@ -31,9 +31,10 @@ def classifiers():
     for module in walk_packages(mcsvm_lit.__path__, "mcsvm_lit."):
         import_module(module.name)
     offered = [getattr(mcsvm_lit, name) for name in mcsvm_lit.__all__]
-    return [
+    complete = [
         c for c in offered if isclass(c) and issubclass(c, ClassifierMixin) and hasattr(c, "fit")
     ]
+    return [c for c in complete if "client" not in c().get_params()]  # those need a cluster
 
 
 def silent_about(package):
