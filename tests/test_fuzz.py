@@ -41,6 +41,6 @@ def test_hostile_data_break_nothing(name):
     unharmed()
 
 
-@pytest.mark.parametrize(("name", "case"), recorded())
+@pytest.mark.parametrize(("name", "case"), list(recorded()))
 def test_what_failed_once_fails_no_more(name, case):
     assert not judge(name, case), case.line()
