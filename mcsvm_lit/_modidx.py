@@ -492,6 +492,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                  'mcsvm_lit/core/passes.py'),
                                        'mcsvm_lit.core.passes.sampled_system': ( 'core/passes.html#sampled_system',
                                                                                  'mcsvm_lit/core/passes.py'),
+                                       'mcsvm_lit.core.passes.softmax_distributions': ( 'core/passes.html#softmax_distributions',
+                                                                                        'mcsvm_lit/core/passes.py'),
                                        'mcsvm_lit.core.passes.standing': ('core/passes.html#standing', 'mcsvm_lit/core/passes.py'),
                                        'mcsvm_lit.core.passes.step_along': ('core/passes.html#step_along', 'mcsvm_lit/core/passes.py'),
                                        'mcsvm_lit.core.passes.survey': ('core/passes.html#survey', 'mcsvm_lit/core/passes.py'),
