@@ -1,4 +1,4 @@
-"""Models outside Python: ONNX executed by onnxruntime, and skops; skipped where they are missing."""
+"""Models outside Python: ONNX run by onnxruntime, and skops; skipped where they are missing."""
 
 import numpy as np
 import pytest

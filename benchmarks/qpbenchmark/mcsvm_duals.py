@@ -83,7 +83,7 @@ def main():
         theirs = -(solution.obj + constant(G, y, C))
         ours = CrammerSingerSVC(kernel="precomputed", C=C, tol=1e-10).fit(G, y).certificate_.dual
         print(f"{name}, C = {C:g}: dual value {theirs:.9g} by clarabel, {ours:.9g} by mcsvm_lit")
-        # ours is feasible and so a lower bound; at C = 100 clarabel's default tolerance is too loose
+        # ours is feasible, so a lower bound; at C = 100 clarabel's default tolerance is too loose
         assert theirs <= ours * (1 + 1e-6)
         assert abs(theirs - ours) < (1e-6 if C == 1 else 1e-3) * ours
 
