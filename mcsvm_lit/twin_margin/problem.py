@@ -370,7 +370,7 @@ class General:
         return 1
 
     def run(self, problem, state, effort):  # -> point, steps
-        from cvxpy import SolverError
+        SolverError = optional("cvxpy").SolverError
 
         try:
             return problem.point(problem.by_cvxpy()), 1
