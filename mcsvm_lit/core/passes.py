@@ -479,7 +479,7 @@ def survey(block, K):  # -> Survey
     own = sparse.csr_array((c, y, np.arange(len(y) + 1)), shape=(len(y), K))
     S, csr = own.T @ X, sparse.issparse(X)
     S = S.toarray() if sparse.issparse(S) else np.asarray(S)
-    squares = X.multiply(X).sum(axis=1) if csr else np.einsum("ij,ij->i", X, X)
+    squares = np.asarray(X.multiply(X).sum(axis=1)) if csr else np.einsum("ij,ij->i", X, X)
     numbers = X.nnz if csr else X.size
     return Survey(np.bincount(y, c, K), S, len(y), numbers, np.max(squares, initial=0.0), csr)
 
