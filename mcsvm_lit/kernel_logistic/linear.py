@@ -69,6 +69,12 @@ class Table(NamedTuple):
         spread[spread == 0] = 1.0
         return cls(Z / spread, mean * largest, spread * largest)
 
+    def lengths(self):
+        "Lengths of the rows as they were given, before anything could cancel (n,)."
+        if issparse(self.Z):  # such rows are neither centred nor scaled
+            return np.sqrt(np.asarray(self.Z.multiply(self.Z).sum(axis=1)).ravel())
+        return np.linalg.norm(np.abs(self.Z * self.size) + np.abs(self.centre), axis=1)
+
     def prototypes(self, α):
         "Σ α_i (x_i - centre)' (K, d), from coefficients (n, K)."
         return (α.T @ self.Z) * self.size
@@ -196,7 +202,7 @@ class LinearLogistic:
         "What rounding can do to scores of the rows as they were given, and to ½‖M - M(η)‖²."
         table, (n, d) = self.table, self.table.Z.shape
         M, b = state.θ / table.size, state.b
-        lengths = np.linalg.norm(np.abs(table.Z * table.size) + np.abs(table.centre), axis=1)
+        lengths = table.lengths()
         far = lengths.max() * np.linalg.norm(M, axis=1).max() + np.abs(b).max()
         errors = roundoff(d + 12) * (lengths * np.linalg.norm(M, axis=1).max() + far)
         summed = roundoff(n + 8) * (lengths @ np.abs(α))  # of M(η), class by class
