@@ -1125,6 +1125,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                     'mcsvm_lit/kernel_logistic/linear.py'),
                                                   'mcsvm_lit.kernel_logistic.linear.Table': ( 'kernel_logistic/linear.html#table',
                                                                                               'mcsvm_lit/kernel_logistic/linear.py'),
+                                                  'mcsvm_lit.kernel_logistic.linear.Table.lengths': ( 'kernel_logistic/linear.html#table.lengths',
+                                                                                                      'mcsvm_lit/kernel_logistic/linear.py'),
                                                   'mcsvm_lit.kernel_logistic.linear.Table.of': ( 'kernel_logistic/linear.html#table.of',
                                                                                                  'mcsvm_lit/kernel_logistic/linear.py'),
                                                   'mcsvm_lit.kernel_logistic.linear.Table.prototypes': ( 'kernel_logistic/linear.html#table.prototypes',
