@@ -32,7 +32,7 @@ from test_behaviour import (
 )
 
 import mcsvm_lit
-from mcsvm_lit.core import compiled, elbow
+from mcsvm_lit.core import compiled, elbow, passes
 from mcsvm_lit.core.compiled import library, name_of, package_kernels
 from mcsvm_lit.kernel_logistic.paper import section_5
 from mcsvm_lit.twin_ksvc import path_in_lambda
@@ -128,6 +128,9 @@ def more_calls():
     Z, s = small(iris()).X[:12], np.tile([1.0, -1.0], 6)  # labels that no plane explains
     c = np.full(12, 1e8)
     section_5(Z @ Z.T + np.eye(12), s, c, np.array([c / 2, c / 2]), most=300)
+    F, y = np.ascontiguousarray(Z[:, :3]), np.arange(12) % 3
+    for loss in passes.Softmax(), passes.SmoothedHinge():
+        loss.look(F, y, np.linspace(0.5, 2.0, 12))
 
 
 @cache
