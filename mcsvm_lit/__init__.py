@@ -62,6 +62,10 @@ _HOMES = {
     "probability.any_classifier": ["WeightedVoteProbability"],
 }
 
+# What the package itself offers; what outgrows memory or a computer stays in `mcsvm_lit.scale`,
+# since its fits depend on how the rows are cut into blocks, within the gap.
+_EVERYWHERE = tuple(module for module in _HOMES if not module.startswith("scale."))
+
 
 def offer(package):
     """`__all__`, `__getattr__` and `__dir__` for the `__init__.py` of `package`."""
@@ -69,7 +73,7 @@ def offer(package):
     home = {
         name: f"{__name__}.{module}"
         for module, names in _HOMES.items()
-        if not chapter or module.startswith(f"{chapter}.")
+        if module.startswith(f"{chapter}." if chapter else _EVERYWHERE)
         for name in names
     }
 
