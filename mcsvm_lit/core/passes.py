@@ -36,7 +36,7 @@ __all__ = [
     "repaired",
     "Standing",
     "standing",
-    "in_blocks",
+    "blocks_of",
     "Survey",
     "survey",
     "surveyed",
@@ -440,7 +440,7 @@ BLOCK_NUMBERS = 2**19  # scores of a block: four megabytes stay near the process
 LEAST_ROWS = 1024  # rows of a block
 
 
-def in_blocks(X, y, c, K):  # -> list of Block
+def blocks_of(X, y, c, K):  # -> list of Block
     "Slices of arrays in memory, with as many rows as keep their scores in the cache."
     n, d = X.shape
     rows = max(LEAST_ROWS, BLOCK_NUMBERS // K, d if sparse.issparse(X) else 0)

@@ -8,7 +8,7 @@ __all__ = ["ROWS_AN_UNKNOWN", "MANY_ROWS", "FINEST", "MOST_PASSES", "SampledNewt
 # %% ../../nbs/crammer_singer/13a_sampled_newton.ipynb #3555ed18
 import numpy as np
 
-from ..core.passes import Rounds, SmoothedHinge, in_blocks, sampled_newton
+from ..core.passes import Rounds, SmoothedHinge, blocks_of, sampled_newton
 from .linear_solver import LinearCrammerSinger, joined
 from .problem import State
 
@@ -37,7 +37,7 @@ class SampledNewton:
 
     def run(self, problem, state, effort):
         rows, c = problem.rows, np.asarray(problem.c, float)
-        blocks = in_blocks(rows.X, problem.y, c, problem.K)
+        blocks = blocks_of(rows.X, problem.y, c, problem.K)
         rounds = Rounds(blocks, problem.K, rows.bias)
 
         def tell(here, passes):

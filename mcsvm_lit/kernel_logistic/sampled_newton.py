@@ -17,7 +17,7 @@ __all__ = [
 # %% ../../nbs/kernel_logistic/23c_sampled_newton.ipynb #30111c45
 import numpy as np
 
-from ..core.passes import Rounds, Softmax, in_blocks, sampled_newton
+from ..core.passes import Rounds, Softmax, blocks_of, sampled_newton
 from .linear import LinearLogistic, Table, few_features
 from .multinomial import softmax_check
 
@@ -69,7 +69,7 @@ class SampledNewton:
     def run(self, problem, state, effort):
         table = problem.table
         X = table.Z if as_they_came(table) else table.Z * table.size
-        blocks = in_blocks(X, problem.y, problem.c, problem.K)
+        blocks = blocks_of(X, problem.y, problem.c, problem.K)
         rounds = Rounds(blocks, problem.K, bias=float(problem.intercept), free=True)
         W = rounds.frame.joined(state.θ / table.size, state.b)
 
