@@ -163,6 +163,7 @@ def weights_only(d):
 
 
 def svc(d):
+    "scikit-learn's support vector machine."
     from sklearn.svm import SVC
 
     return SVC()
@@ -180,24 +181,28 @@ def calibrated(method):
 
 
 def linear_svc(d):
+    "scikit-learn's linear support vector machine."
     from sklearn.svm import LinearSVC
 
     return LinearSVC(dual="auto", max_iter=10_000)
 
 
 def logistic(d):
+    "Logistic regression."
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=10_000)
 
 
 def boosting(d):
+    "Gradient boosting."
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(random_state=0)
 
 
 def forest(d):
+    "A random forest."
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(n_estimators=100, random_state=0)
