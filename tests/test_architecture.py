@@ -6,6 +6,7 @@ alone. `studies` stands above all chapters and nobody imports it. `scale` stands
 
 import ast
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -86,6 +87,64 @@ def test_every_folder_has_its_place():
 )
 def test_an_arrow_that_points_the_wrong_way_is_seen(folder, source, wrong):
     assert wrong_arrows(source, folder.split(".")) == wrong
+
+
+# -- the order of the pages ------------------------------------------------------------------------
+# A page that is read after another may use it, not the other way round. What stays is listed here.
+LATER = {
+    # the tools of `core` come after the mathematics that uses them
+    "01_kernels": {"03_compiled", "03c_threads", "04_certificates"},
+    "02_simplex": {"03_compiled"},
+    "09_paths": {"09a_drawing"},
+    # how classifiers vote is a page of its own, which kept its number when page 44 was divided
+    "44_classifier": {"47_vote"},
+    "45_family": {"47_vote"},
+    # blocks are introduced on one computer, and cut by the rule that the cluster needs
+    "70_blocks": {"71_cluster"},
+}
+PAGE = re.compile(r"File to edit: \S*/((\d+)([a-z]*)_\w+)\.ipynb")
+
+
+def page_of(file):
+    """The page that writes a module, and its place in the order; None if written by hand."""
+    found = PAGE.search(file.read_text(encoding="utf-8")[:2000])
+    return found and (found[1], (int(found[2]), found[3]))
+
+
+PAGES = {f: page_of(f) for f in MODULES if page_of(f)}
+
+
+def looks_ahead(source, place, folder, pages):
+    """The later pages of its own chapter that a module text imports.
+
+    `pages` says which page each module of the chapter is, and its place.
+    """
+    used = {path[1] for path in imported(source, [folder]) if path[0] == folder and path[1:]}
+    used |= {
+        module.split(".")[1]
+        for path in imported(source, [folder])
+        for module, names in mcsvm_lit._HOMES.items()
+        if path[0] in names and module.split(".")[0] == folder
+    }
+    return {pages[m][0] for m in used if m in pages and pages[m][1] > place}
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda f: f.relative_to(PACKAGE).as_posix())
+def test_no_page_imports_a_later_one(file):
+    name, place = PAGES[file]
+    pages = {f.stem: page for f, page in PAGES.items() if f.parent == file.parent}
+    ahead = looks_ahead(file.read_text(encoding="utf-8"), place, file.parent.name, pages)
+    assert ahead == LATER.get(name, set())
+
+
+def test_a_page_that_looks_ahead_is_seen():
+    pages = {"hinge": ("52_hinge", (52, "")), "path_in_weights": ("52a_path", (52, "a"))}
+    look = "from mcsvm_lit import pi_path"
+    for source in ("from .path_in_weights import tour", look, f"def late():\n    {look}"):
+        assert looks_ahead(source, (52, ""), "probability", pages) == {"52a_path"}
+        assert not looks_ahead(source, (52, "a"), "probability", pages)
+        assert not looks_ahead(source, (53, ""), "probability", pages)
+    assert {name for name, _ in PAGES.values()} >= set(LATER)
 
 
 # -- problems and strategies -----------------------------------------------------------------------

@@ -148,7 +148,7 @@ class Features(NamedTuple):
     gram: bool = False  # is Z the Gram matrix?
 
     def sample(self, y, K, w, on=None):  # on: the examples that take part, or all
-        "The examples as the solvers of pages 53 and 55 want them."
+        "The examples as the solvers of pages 52a and 53 want them."
         if on is None:
             on = np.arange(len(y))
         if self.gram:
