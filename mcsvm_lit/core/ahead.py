@@ -18,7 +18,9 @@ __all__ = [
     "C_CALL",
     "C_MODULE",
     "C_TYPES",
-    "LEVEL_SHARE",
+    "COMMON_SHARE",
+    "BEST_SHARE",
+    "OTHER_SHARE",
     "levels",
     "letter",
     "argument_text",
@@ -37,6 +39,8 @@ __all__ = [
     "remove_unused",
     "name_symbols",
     "missing",
+    "machine_for",
+    "simplified",
     "machine_code",
     "only_read",
     "Entry",
@@ -44,6 +48,7 @@ __all__ = [
     "c_text",
     "errors_in",
     "kernel_facts",
+    "level_shares",
     "about_library",
     "table",
     "described",
@@ -343,12 +348,12 @@ MATHEMATICS = {
 }  # fmt: skip
 
 
-def optimise(program, machine, level, cheap):
+def optimise(program, machine, level, cheap=False, vectors=True):
     "One round of LLVM's passes."
     import llvmlite.binding as llvm
 
     tuning = llvm.create_pipeline_tuning_options(speed_level=level)
-    tuning.loop_vectorization = not cheap
+    tuning.loop_vectorization = vectors and not cheap
     tuning.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, tuning)
     passes = builder.getModulePassManager()
@@ -392,21 +397,28 @@ def missing(program):  # -> set of names
 
 
 # %% ../../nbs/core/03b_ahead.ipynb #2d56bdc2
-def machine_code(text, cpu, symbols, effort=3):  # -> bytes of an object file, optimised program
-    "Compile a program for one level of processor; effort: LLVM's level of optimisation, 1 to 3."
+def machine_for(cpu):
+    "LLVM's idea of a processor."
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=cpu, opt=min(effort, 2), reloc="pic", codemodel="default"
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=cpu, opt=2, reloc="pic", codemodel="default"
     )
+
+
+def simplified(text, symbols):  # intermediate language -> bitcode
+    "What is the same for all levels of processor, done once, for the humblest of them."
+    import llvmlite.binding as llvm
+
+    machine = machine_for(list(levels())[-1])
     program = llvm.parse_assembly(text)
     program.data_layout = str(machine.target_data)
     name_symbols(program, symbols)
     remove_unused(program, machine)
     optimise(program, machine, level=0, cheap=True)
-    optimise(program, machine, level=effort, cheap=False)
+    optimise(program, machine, level=1, vectors=False)
     remove_unused(program, machine)
     program.verify()
     if unknown := missing(program):
@@ -414,6 +426,18 @@ def machine_code(text, cpu, symbols, effort=3):  # -> bytes of an object file, o
             f"A kernel uses {', '.join(sorted(unknown))}, which the library does not have yet: "
             "add it to the C text of nbs/core/03b_ahead.ipynb."
         )
+    return program.as_bitcode()
+
+
+def machine_code(bitcode, cpu, symbols, best=True):  # -> bytes of an object file, program
+    "Compile a simplified program for one level of processor."
+    import llvmlite.binding as llvm
+
+    machine = machine_for(cpu)
+    program = llvm.parse_bitcode(bitcode)
+    name_symbols(program, symbols)
+    if best:
+        optimise(program, machine, level=3)
     return machine.emit_object(program), program
 
 
@@ -1037,7 +1061,14 @@ def kernel_facts(loops):  # -> {name: facts}
 
 
 # %% ../../nbs/core/03b_ahead.ipynb #b44e9218
-LEVEL_SHARE = 0.5  # time of one level / time of translating everything, measured
+COMMON_SHARE = 0.4  # time of linking and simplifying / time of translating everything
+BEST_SHARE = 0.35  # of the best level
+OTHER_SHARE = 0.1  # of any other
+
+
+def level_shares():
+    "The share of each level, best first."
+    return [BEST_SHARE] + [OTHER_SHARE] * (len(levels()) - 1)
 
 
 def about_library(loops, text):  # -> a dictionary that JSON can write
@@ -1099,14 +1130,17 @@ def object_files():
 
 def write_objects(loops, text, folder, tell):  # -> what `only_read` says
     "Machine code for each level."
-    share = LEVEL_SHARE * sum(work_of(loop.kernel) for loop in loops)
+    work = sum(work_of(loop.kernel) for loop in loops)
+    names = [f"{PREFIX}loop_{i}" for i in range(len(loops))]
+    simple = simplified(text, {loop.symbol: name for loop, name in zip(loops, names)})
+    tell("simplified", COMMON_SHARE * work)
     reads = []
-    for k, (cpu, file) in enumerate(zip(levels(), object_files())):
-        symbols = {loop.symbol: f"{PREFIX}loop_{i}_level_{k}" for i, loop in enumerate(loops)}
-        code, program = machine_code(text, cpu, symbols, effort=1 if k else 3)
+    for k, (cpu, file, share) in enumerate(zip(levels(), object_files(), level_shares())):
+        own = {name: f"{name}_level_{k}" for name in names}
+        code, program = machine_code(simple, cpu, own, best=k == 0)
         (folder / file).write_bytes(code)
-        reads = reads or [only_read(program, symbols[loop.symbol], loop.slots) for loop in loops]
-        tell(f"for {cpu}", share)
+        reads = reads or [only_read(program, own[n], loop.slots) for loop, n in zip(loops, names)]
+        tell(f"for {cpu}", share * work)
     return reads
 
 
@@ -1145,7 +1179,7 @@ def main(folder, *modules):
         1_000_000
     )  # numba makes millions of objects; looking at them all takes a quarter
     kernels = kernels_of(modules)
-    total = sum(map(work_of, kernels)) * (1 + LEVEL_SHARE * len(levels()))
+    total = sum(map(work_of, kernels)) * (1 + COMMON_SHARE + sum(level_shares()))
     form = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining} {postfix}"
     with tqdm(total=total, desc="Compiling kernels", bar_format=form, disable=None) as bar:
 
