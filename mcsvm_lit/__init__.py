@@ -54,6 +54,7 @@ _HOMES = {
     "twin_ksvc.classifier": ["TwinKSVC", "TwinKSVCCV"],
     "probability.hinge": ["WeightedHinge", "hinge_certificate", "solve_hinge"],
     "probability.path_in_weights": ["PiPath", "pi_path"],
+    "probability.regions": ["WeightRegions", "pi_regions"],
     "probability.truncated": ["TruncatedHingeSVC"],
     "probability.thresholds": ["positive_share", "solve_thresholds"],
     "probability.classifier": ["SVMProbabilityClassifier"],

@@ -42,6 +42,7 @@ __all__ = [
     "Vertex",
     "no_corners",
     "first_vertex",
+    "off_solution",
     "PiPath",
     "overtakings",
     "pi_path",
@@ -67,6 +68,7 @@ from mcsvm_lit.probability.hinge import (
     HingeState,
     WeightedHinge,
     conditions,
+    expand,
     gaps_between,
     hinge_values,
     interior_point,
@@ -132,7 +134,7 @@ class Rates(NamedTuple):
     db: Vector
     dF: Matrix
     dη: Matrix  # at kinks
-    row: IndexMatrix  # the rows (example, class, reference) of (52.15)
+    row: IndexMatrix  # the rows (example, class, reference) of (52a.1)
 
 
 class Corners(NamedTuple):
@@ -145,7 +147,7 @@ class Corners(NamedTuple):
 # %% ../../nbs/probability/52a_path_in_weights.ipynb #f25e1e64
 @kernel("Rows, i8[:,::1], i8, f8, f8[:,::1]")
 def saddle(rows, row, m, ε, A):  # m rows (example, class, reference); fills A (m + K, m + K)
-    "The matrix of (52.15) on the current sets."
+    "The matrix of (52a.1) on the current sets."
     Z, G, _, _ = rows
     q, K, stored = Z.shape[1], len(A) - m, len(G) > 0
     for a in range(m):
@@ -202,7 +204,7 @@ def eliminate(A, x):  # overwrites A; x becomes the solution
 # %% ../../nbs/probability/52a_path_in_weights.ipynb #92c0c0a5
 @kernel("Sets, i8, f8[::1], Rates")
 def list_rows(sets, nk, dc, rates):  # fills row, and dη with changes on the references -> rows
-    "The rows of (52.15): each kink and each of its classes but the reference."
+    "The rows of (52a.1): each kink and each of its classes but the reference."
     S, ref, _, _, kinks = sets
     dη, row, m = rates.dη, rates.row, 0
     for j in range(nk):
@@ -218,7 +220,7 @@ def list_rows(sets, nk, dc, rates):  # fills row, and dη with changes on the re
 
 @kernel("f8[:,::1], f8[:,::1], i8[:,::1], i8, f8[::1]")
 def right_side(Z, dV, row, m, x):  # fills x (m + K,)
-    "The right side of (52.15)."
+    "The right side of (52a.1)."
     q = Z.shape[1]
     for e in range(m):
         i, r, o = row[e]
@@ -488,7 +490,7 @@ class Vertex:
         self.S[np.arange(len(c)), self.ref] = True
         self.η = self.S * self.c[:, None]
         A = self.own - self.η
-        self.B = np.c_[A.T @ rows.Z - W, A.sum(0)]
+        self.B = np.c_[A.T @ rows.Z - W, A.sum(0) - CURVATURE * self.b]
 
     @property
     def own(self):
@@ -564,6 +566,19 @@ def first_vertex(rows, c, B=None):  # weights > 0 -> Vertex, or None if the walk
 
 
 # %% ../../nbs/probability/52a_path_in_weights.ipynb #6401998f
+def off_solution(rows, c, W, b, β=None):  # -> relative distance of W, relative gap
+    "How far coefficients are from a solution of (52.1) to which a walk leads, and their gap."
+    pull = np.zeros(rows.a.shape) if β is None else expand(β, rows.y)
+    v = Vertex(rows, c, W, b)
+    if v.move(B=pull.T @ np.c_[rows.Z, np.ones(len(c))]) < 0:
+        return np.inf, np.inf
+    F = rows.Z @ W.T + b
+    lost = np.maximum(1 - gaps_between(F, rows.y).min(1), 0)
+    P = (W**2).sum() / 2 + c @ lost + (pull * F).sum()
+    D = hinge_values(v.scores(), v.α, rows.y, c, β, v.b)[1]
+    return float(np.abs(v.W - W).max() / max(1.0, np.abs(W).max())), relative_gap(P, D)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PiPath(ExactPath):
     """All classifiers for the weights (1 - t) π0 + t π1 of the classes.
@@ -608,14 +623,7 @@ class PiPath(ExactPath):
     def residuals(self, value):
         "How far W is from the solution at one t, relatively, and the relative gap of (W, b)."
         W, b = self.at(value)
-        c, y = self.weights(value), self.y
-        v = Vertex(rows_of(self.Z, y, W.shape[0]), c, W, b)
-        if v.move(B=np.zeros_like(v.B)) < 0:
-            return np.inf, np.inf
-        margins = gaps_between(self.Z @ W.T + b, y).min(1)
-        P = (W**2).sum() / 2 + c @ np.maximum(1 - margins, 0)
-        D = hinge_values(v.scores(), v.α, y, c, b=v.b)[1]
-        return float(np.abs(v.W - W).max() / max(1.0, np.abs(W).max())), relative_gap(P, D)
+        return off_solution(rows_of(self.Z, self.y, len(b)), self.weights(value), W, b)
 
     def curves(self, values):
         "The coefficients, one row for each t."
