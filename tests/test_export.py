@@ -30,6 +30,13 @@ def executed(model, X):
     return dict(zip((o.name for o in session.get_outputs()), session.run(None, {"X": X})))
 
 
+def with_settings(name, kernel):
+    """A classifier with a kernel, not too slow, with those of its parameters that it has."""
+    model = getattr(mcsvm_lit, name)()
+    wanted = dict(kernel=kernel, gamma=0.05, degree=2, C=0.3, tol=1e-2, nu=0.3, cv=3)
+    return model.set_params(**{k: v for k, v in wanted.items() if k in model.get_params()})
+
+
 @pytest.mark.parametrize("labels", ["numbers", "words", "two"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize("name", SUPPORTED)
@@ -38,8 +45,7 @@ def test_onnx_says_what_the_classifier_says(name, kernel, labels):
     if labels == "two":
         X, y = X[y > 0], y[y > 0]
     y = np.array(["a", "b", "c"])[y] if labels == "words" else y
-    model = getattr(mcsvm_lit, name)(kernel=kernel, gamma=0.05, degree=2, C=0.3, tol=1e-2)
-    model = make_pipeline(StandardScaler(), model).fit(X, y)
+    model = make_pipeline(StandardScaler(), with_settings(name, kernel)).fit(X, y)
     Z = X + np.random.default_rng(0).normal(scale=0.3, size=X.shape)
     out, f = executed(model, Z), model.decision_function(Z)
     assert_array_equal(out["label"], model.predict(Z))
@@ -54,6 +60,19 @@ def test_onnx_of_many_classes():
     model = mcsvm_lit.KernelLogisticRegression(tol=1e-2).fit(X[:300], y[:300])
     out = executed(model, X[300:500])
     assert_allclose(out["probabilities"], model.predict_proba(X[300:500]), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("rule", ["distance", "signed", "vote", "nearest", "paper", "threshold"])
+def test_onnx_knows_every_rule_of_the_twins(rule):
+    X, y = load_iris(return_X_y=True)
+    if rule in ("nearest", "paper", "threshold"):
+        model = mcsvm_lit.TwinKSVC(vote=rule)
+    else:
+        model = mcsvm_lit.TwinMarginSVC(nu=0.2, decision=rule)
+    Z = X + np.random.default_rng(0).normal(scale=0.3, size=X.shape)
+    out = executed(model.fit(X, y), Z)
+    assert_array_equal(out["label"], model.predict(Z))
+    assert_allclose(out["scores"], model.decision_function(Z), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

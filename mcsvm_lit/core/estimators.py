@@ -8,6 +8,7 @@ __all__ = [
     "class_factors",
     "fold_weights",
     "mixed_bits",
+    "column_keys",
     "row_codes",
     "equal_neighbours",
     "weighted_set",
@@ -31,6 +32,7 @@ import numbers
 import sys
 import warnings
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -76,7 +78,7 @@ def fold_weights(
     if factors.min() < 0:
         raise ValueError(f"class_weight must be zero or more, got {factors.min():g}.")
     weights = s * factors[y]
-    left = np.unique(y[weights > 0])
+    left = np.flatnonzero(np.bincount(y[weights > 0]))
     if len(left) == 0:
         raise ValueError("All weights are zero: nothing is left to fit.")
     if len(left) == 1:
@@ -84,9 +86,8 @@ def fold_weights(
             f"Only one class has a positive weight ({np.asarray(classes)[left]}): "
             "a classifier needs two."
         )
-    lost = np.setdiff1d(y, left)
-    if len(lost):
-        name = np.asarray(classes)[lost].tolist()[0]
+    if len(left) < np.count_nonzero(np.bincount(y)):
+        name = np.asarray(classes)[np.setdiff1d(y, left)].tolist()[0]
         raise ValueError(
             f"No example of class {name!r} has a positive weight, but every class needs a "
             "positive weight: leave out the rows of this class."
@@ -104,10 +105,18 @@ def mixed_bits(values):
     return bits
 
 
+@lru_cache(maxsize=16)
+def column_keys(d):
+    "An odd number of 64 bits for each column, always the same."
+    keys = np.random.default_rng(0).integers(1, 2**63, d, dtype=np.uint64) | np.uint64(1)
+    keys.flags.writeable = False
+    return keys
+
+
 def row_codes(X):
     "64 bits for each row: equal for equal rows, dense or sparse, and practically never otherwise."
     n, d = X.shape
-    key = np.random.default_rng(0).integers(1, 2**63, d, dtype=np.uint64) | np.uint64(1)
+    key = column_keys(d)
     if sparse.issparse(X):
         entries = mixed_bits(X.data) * key[X.indices]
         total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])

@@ -410,6 +410,11 @@ def _asked(k, X, Z):
     return _finite(k, G)
 
 
+def _whole(k, X):
+    "The Gram matrix of checked data."
+    return _asked(k, X, X) if callable(k.name) else _gram(k, kernel_sides(k, X)[0])
+
+
 # %% ../../nbs/core/01_kernels.ipynb #efc22bc4
 @dataclass(frozen=True)
 class Kernel:
@@ -475,10 +480,16 @@ class Kernel:
             return _given(self, X, Z)
         if Z is not None:
             Z = _points(replace(self, n_features=X.shape[1]), Z, "Z")
+        if Z is None:
+            return _whole(self, X)
         if callable(self.name):
-            return _asked(self, X, X if Z is None else Z)
-        A, B = kernel_sides(self, X, Z)
-        return _gram(self, A) if Z is None else kernel_block(self, A, B)
+            return _asked(self, X, Z)
+        return kernel_block(self, *kernel_sides(self, X, Z))
+
+    @one_thread
+    def gram(self, X):  # training data (n,d)
+        """`self(X)` for rows that have been validated, which are not checked again."""
+        return self(X) if issparse(X) or self.name == "precomputed" else _whole(self, X)
 
     def diag(self, X):  # data (n,d)
         """The values k(x,x) of the rows of `X`, without the Gram matrix."""

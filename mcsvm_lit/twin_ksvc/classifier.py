@@ -18,8 +18,11 @@ __all__ = [
     "unsure",
     "rows_of",
     "both_orders",
+    "choices",
     "per_pair",
     "TwinKSVC",
+    "with_gamma",
+    "fold_rows",
     "fold_of_pair",
     "planes_in_order",
     "Chosen",
@@ -31,7 +34,7 @@ __all__ = [
 import numbers
 import warnings
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -44,8 +47,10 @@ from mcsvm_lit.core.estimators import (
     KernelClassifier,
     callers_level,
     folds_of,
+    gather,
     kernel_scores,
     progress,
+    scale_gamma,
     warn_unconverged,
 )
 from mcsvm_lit.twin_ksvc.kernel_planes import (
@@ -54,6 +59,13 @@ from mcsvm_lit.twin_ksvc.kernel_planes import (
     LandmarkClass,
     OwnClass,
     SolveByColumns,
+)
+from mcsvm_lit.twin_ksvc.problem import (
+    SolveInBox,
+    TwinPlane,
+    homogeneous,
+    rows_of_dual,
+    twin_qp,
 )
 from mcsvm_lit.twin_ksvc.surface import (
     NO_SLOPE,
@@ -64,11 +76,10 @@ from mcsvm_lit.twin_ksvc.surface import (
     surface_of,
 )
 
-from ..core.kernels import check_psd, refuse_indefinite
+from ..core.kernels import Kernel, check_psd, refuse_indefinite
 from ..core.solving import Goal, solve
 from ..core.threads import across
 from .path_in_lambda import FollowPath, path_of
-from .problem import SolveInBox, TwinPlane, homogeneous, twin_qp
 from .vote import Ballot, Rules, climb, squash, tally
 
 
@@ -82,8 +93,7 @@ def pair_qp(X, y, pair, weights=None, eps=0.2, delta=1e-4):  # features, class i
         return qp
     F = homogeneous(X[A]) * np.sqrt(weights[A])[:, None]
     R = np.linalg.qr(np.r_[F, np.sqrt(delta) * np.eye(F.shape[1])], mode="r")
-    W = np.ascontiguousarray(solve_triangular(R, qp.N.T, trans="T").T)
-    return replace(qp, R=R, W=W, hi=np.r_[weights[B], weights[C]])
+    return replace(qp, R=R, W=rows_of_dual(qp.N, R), hi=np.r_[weights[B], weights[C]])
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #54b69752
@@ -235,10 +245,10 @@ class PairVotes(KernelClassifier):
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
     }
 
-    def _warn_of_ridge(self, standard):
-        if self.delta != "scale" and 0 < standard.spread < self.delta:
+    def _warn_of_ridge(self, standard, delta):
+        if delta != "scale" and 0 < standard.spread < delta:
             warnings.warn(
-                f"delta = {self.delta} is larger than the mean squared distance of the rows from "
+                f"delta = {delta} is larger than the mean squared distance of the rows from "
                 f"their mean, {standard.spread:.3g}: the ridge decides more than the data do. "
                 'Scale the features, or use delta="scale".',
                 stacklevel=callers_level(),
@@ -263,19 +273,19 @@ class PairVotes(KernelClassifier):
         V, T = tally(b, d, self.pairs_, n_classes, self._vote)
         return V + squash(T)
 
-    def _keep(self, training, pairs, found, standard):  # found: for each pair two of FoundPlane
+    def _keep(self, training, found, standard, rules):  # found: {pair: two of FoundPlane}
         "Set what prediction needs, and the proof of the worst plane."
         vars(self).pop("coef_", None)
         self.standard_ = standard
-        self._warn_of_ridge(standard)
-        every = [one for two in found for one in two]
+        self._warn_of_ridge(standard, rules.delta)
+        pairs, every = list(found), [one for two in found.values() for one in two]
         rows = self._rows(training, [one.plane for one in every])
         signs = np.array([[1], [-1]])  # the second program finds -f2
         self.planes_ = rows.reshape(len(pairs), 2, -1) * signs
         self.norms_ = np.array([one.norm for one in every]).reshape(len(pairs), 2)
         self.pairs_ = np.array(pairs)
-        self._level = bit_level(self.eps)
-        self._vote = self.vote  # what is set after the fit changes no prediction
+        self._level = bit_level(rules.eps)
+        self._vote = rules.vote  # what is set after the fit changes no prediction
         worst = max((one.certificate for one in every), key=unsure)
         self.n_iter_ = max(1, sum(one.certificate.n_iter for one in every))
         worst = replace(worst, n_iter=self.n_iter_)
@@ -312,6 +322,11 @@ def rows_of(X):
 def both_orders(pair):  # the own class first
     "The two programs of a pair."
     return pair, pair[::-1]
+
+
+def choices(value):  # one value or several -> list
+    "A parameter as a list of values to choose from."
+    return [value] if isinstance(value, (str, numbers.Real)) else list(value)
 
 
 def per_pair(lam, n_pairs, name):  # a number, or one for each pair -> (P,)
@@ -477,9 +492,9 @@ class TwinKSVC(PairVotes):
         lams = dict(zip(pairs, lam1)) | {pair[::-1]: λ for pair, λ in zip(pairs, lam2)}
         find = self._straight if training.kernel.name == "linear" else self._curved
         planes, standard = find(training, lams)
-        found = [[planes[order] for order in both_orders(pair)] for pair in pairs]
+        found = {pair: [planes[order] for order in both_orders(pair)] for pair in pairs}
         self.full_certificate_ = max((one.full for one in planes.values()), key=unsure)
-        return self._keep(training, pairs, found, standard)
+        return self._keep(training, found, standard, Rules(self.eps, self.delta, self.vote))
 
     def _straight(self, training, lams):  # λ by (own class, other class)
         "Planes in the columns of X, read off their paths, by (own class, other class)."
@@ -508,17 +523,40 @@ class TwinKSVC(PairVotes):
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #7fad4f2f
-def fold_of_pair(Φ, training, fold, pair, rules):  # -> HeldOut
+def with_gamma(training, gamma):  # -> Training
+    "The same data with another `gamma` of the kernel, as the classifier takes it."
+    if training.kernel.name not in ("rbf", "poly", "sigmoid"):
+        return training
+    if gamma == "scale":
+        gamma = scale_gamma(training.X, training.weights)
+    return replace(training, kernel=replace(training.kernel, gamma=gamma).settled(training.X))
+
+
+def fold_rows(training, fold, gamma):  # -> rows to train on, rows held out
+    "A fold in features; of a kernel, those of its own training rows, (43.3)."
+    part, new = training.part(fold.train), training.X[fold.test]
+    if training.kernel.name == "linear":
+        return rows_of(part.X), rows_of(new)
+    part = with_gamma(replace(part, weights=fold.train_weights), gamma)
+    marks = landmarks_of(part.kernel, part.X)
+    if training.precomputed:
+        values = new[:, fold.train[marks.rows]]
+    else:
+        values = part.kernel(new, part.X[marks.rows])
+    return marks.features, solve_triangular(marks.root, values.T, lower=True).T
+
+
+def fold_of_pair(training, rules, pair, fold, rows):  # rows: of the fold -> HeldOut
     "Both paths of a pair on the training part of a fold, and what was held out."
     a, b, c = fold.train, fold.test, fold.train_weights
-    standard = standard_of(Φ[a], c, rules.delta)
-    rows = standard(Φ[a])
+    standard = standard_of(rows[0], c, rules.delta)
+    to_train = standard(rows[0])
     paths = [
-        path_of(pair_qp(rows, training.y[a], order, c, rules.eps, standard.ridge))
+        path_of(pair_qp(to_train, training.y[a], order, c, rules.eps, standard.ridge))
         for order in both_orders(pair)
     ]
     t = np.select([training.y[b] == pair[0], training.y[b] == pair[1]], [1, -1], 0)
-    return held_out(*paths, standard(Φ[b]), t, fold.test_weights)
+    return held_out(*paths, standard(rows[1]), t, fold.test_weights)
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #5978461b
@@ -543,16 +581,17 @@ class Chosen(NamedTuple):
 
 
 def cross_validate(  # noqa: PLR0913 (data, rules, and how the work is done)
-    Φ, training, folds, rules, sweeps=5, verbose=0, n_jobs=None
+    training, folds, rules, gamma="scale", sweeps=5, verbose=0, n_jobs=None
 ):  # -> Chosen
     "Surfaces of all pairs, the best cell of each, then the vote as a whole."
     pairs = list(combinations(range(training.n_classes), 2))
     y = training.y[np.concatenate([fold.test for fold in folds])]
-    jobs = [(Φ, training, fold, pair, rules) for pair in pairs for fold in folds]
-    run = across(lambda job: fold_of_pair(*job), jobs, n_jobs)
+    rows = list(across(lambda fold: fold_rows(training, fold, gamma), folds, n_jobs))
+    jobs = [(pair, *fold) for pair in pairs for fold in zip(folds, rows)]
+    run = across(lambda job: fold_of_pair(training, rules, *job), jobs, n_jobs)
     held = list(progress(run, verbose, "paths", total=len(jobs)))
     by_pair = [held[k : k + len(folds)] for k in range(0, len(held), len(folds))]
-    surfaces = [surface_of(pair, rules.eps, rules.vote) for pair in by_pair]
+    surfaces = list(across(lambda pair: surface_of(pair, rules.eps, rules.vote), by_pair, n_jobs))
     alone = np.array([surface.lam for surface in surfaces])
     ballot = Ballot(by_pair, pairs, y, rules, alone)
     right = climb(ballot, surfaces, sweeps, verbose, planes_in_order(training.y, pairs))
@@ -571,20 +610,22 @@ class TwinKSVCCV(PairVotes):
     ----------
     cv : int, splitter or iterable of index pairs, default=5
         A number of stratified folds, or anything that scikit-learn takes.
-    eps : float, default=0.2
-        ε in [0, 1), how much less margin the rest is asked for; also in the tests of the vote.
-    delta : float or "scale", default=1e-4
-        δ > 0, the ridge on w and b. "scale" is 10⁻⁴ for rows that are divided by the root of
-        their mean squared distance from their mean, so that their unit does not matter: take it
-        for features that are not scaled.
+    eps : float or list of float, default=0.2
+        ε in [0, 1), how much less margin the rest is asked for, also in the tests of the vote; or
+        values to choose from.
+    delta : float, "scale" or list of these, default=1e-4
+        δ > 0, the ridge on w and b, or values to choose from. "scale" is 10⁻⁴ for rows that are
+        divided by the root of their mean squared distance from their mean, so that their unit does
+        not matter: take it for features that are not scaled.
     vote : {"nearest", "paper", "threshold"}, default="nearest"
         Which class gets the vote where both planes are near.
     sweeps : int, default=5
         At most so many sweeps of ascent on the vote; 0 keeps what is best for each pair alone.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
         As in scikit-learn's SVC; paths are followed in the features of its factor (43.3).
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels "rbf", "poly" and "sigmoid".
+    gamma : {"scale", "auto"}, float or list of these, default="scale"
+        Coefficient of the kernels "rbf", "poly" and "sigmoid", or values to choose from; "scale"
+        means for each fold what it means for its training rows.
     degree : int, default=3
         Degree of the kernel "poly".
     coef0 : float, default=0.0
@@ -618,11 +659,14 @@ class TwinKSVCCV(PairVotes):
         The origin `centre`, the unit `size` and the `ridge` of the programs, (44.4).
     lam_ : ndarray of shape (P, 2)
         λ of both planes of each pair.
+    best_params_ : dict
+        `eps`, `delta` and `gamma` that were chosen; of equally good ones the first.
     paths_ : list of pairs of TwinPath
         For each pair the path of f1 and that of -f2, for all λ, in the coordinates of `standard_`.
     cv_results_ : dict
         `surfaces`; `lam_alone`, the λ of each pair alone, and `score_alone`; `scores`, the held-out
-        accuracy of the vote with those and after each sweep.
+        accuracy of the vote with those and after each sweep; `params` and `best_scores`, every
+        combination of `eps`, `delta` and `gamma` and its held-out accuracy.
     best_score_ : float
         Held-out accuracy of the vote.
     certificate_ : Certificate
@@ -642,6 +686,10 @@ class TwinKSVCCV(PairVotes):
 
     _parameter_constraints = {
         **PairVotes._parameter_constraints,
+        **{
+            name: [*PairVotes._parameter_constraints[name], "array-like"]
+            for name in ("eps", "delta", "gamma")
+        },
         "cv": ["cv_object"],
         "sweeps": [Interval(numbers.Integral, 0, None, closed="left")],
         "n_jobs": [numbers.Integral, None],
@@ -696,33 +744,77 @@ class TwinKSVCCV(PairVotes):
             The fitted classifier.
         """
         training = self._training(X, y, sample_weight)
-        folds = folds_of(training, self.cv)
-        marks = None
-        if training.kernel.name != "linear":
-            if training.precomputed:
-                check_psd(training.X)
-            marks = landmarks_of(training.kernel, training.X)
-        Φ = rows_of(training.X) if marks is None else marks.features
-        rules = Rules(self.eps, self.delta, self.vote)
-        chosen = cross_validate(Φ, training, folds, rules, self.sweeps, self.verbose, self.n_jobs)
+        if training.precomputed:
+            check_psd(training.X)
+        rules, chosen = self._search(training, folds_of(training, self.cv))
+        training = with_gamma(training, self.best_params_["gamma"])
+        self.kernel_ = training.kernel
         self.lam_ = chosen.ballot.lam
+        return self._on_all(training, chosen.ballot.pairs, rules)
+
+    def _training(self, X, y, sample_weight=None, merge=True):
+        "The training data, read with the first of the values of gamma."
+        X, y, sample_weight = self._validated(X, y, sample_weight)
+        kernel = Kernel(self.kernel, choices(self.gamma)[0], self.degree, self.coef0)
+        weights = sample_weight, self.class_weight
+        return gather(X, y, self.classes_, *weights, kernel, merge)
+
+    def _grid(self):  # -> [{parameter: value}]
+        "Every combination of ε, δ and γ."
+        grid = {name: choices(getattr(self, name)) for name in ("eps", "delta", "gamma")}
+        for eps in grid["eps"]:
+            if not 0 <= eps < 1:
+                raise ValueError(f"`eps` must lie in [0, 1), got {eps}.")
+        for delta in grid["delta"]:
+            if delta != "scale" and not 0 < delta < np.inf:
+                raise ValueError(f'`delta` must be positive and finite or "scale", got {delta}.')
+        return [dict(zip(grid, values)) for values in product(*grid.values())]
+
+    def _search(self, training, folds):  # -> Rules, Chosen
+        "Cross-validate every combination; the best, and of equally good ones the first."
+        every, best = self._grid(), None
+        scores = []
+        for params in every:
+            rules = Rules(params["eps"], params["delta"], self.vote)
+            with_its = with_gamma(training, params["gamma"])
+            how = params["gamma"], self.sweeps, self.verbose, self.n_jobs
+            chosen = cross_validate(with_its, folds, rules, *how)
+            scores.append(float(chosen.scores[-1]))
+            if best is None or scores[-1] > max(scores[:-1]):
+                best, self.best_params_ = (rules, chosen), params
+        chosen = best[1]
         self.best_score_ = float(chosen.scores[-1])
         self.cv_results_ = {
             "surfaces": chosen.surfaces,
             "lam_alone": chosen.alone,
             "score_alone": float(chosen.scores[0]),
             "scores": chosen.scores,
+            "params": every,
+            "best_scores": scores,
         }
-        standard = standard_of(Φ, training.weights, self.delta)
+        return best
+
+    def _on_all(self, training, pairs, rules):
+        "Paths and planes on all samples."
+        marks, c = None, training.weights
+        if training.kernel.name != "linear":
+            marks = landmarks_of(training.kernel, training.X)
+        Φ = rows_of(training.X) if marks is None else marks.features
+        standard = standard_of(Φ, c, rules.delta)
         rows = standard(Φ)
-        pairs = chosen.ballot.pairs
-        run = across(lambda pair: self._paths(rows, training, pair, standard), pairs, self.n_jobs)
-        self.paths_ = list(run)
-        found = [
-            [self._on_path(path, λ, standard, marks) for path, λ in zip(two, lams)]
-            for two, lams in zip(self.paths_, self.lam_)
-        ]
-        return self._keep(training, pairs, found, standard)
+
+        def paths(pair):
+            return tuple(
+                path_of(pair_qp(rows, training.y, order, c, rules.eps, standard.ridge))
+                for order in both_orders(pair)
+            )
+
+        self.paths_ = list(across(paths, pairs, self.n_jobs))
+        found = {
+            pair: [self._on_path(path, λ, standard, marks) for path, λ in zip(two, lams)]
+            for pair, two, lams in zip(pairs, self.paths_, self.lam_)
+        }
+        return self._keep(training, found, standard, rules)
 
     def _on_path(self, path, lam, standard, marks):  # -> FoundPlane
         "The plane at one λ of a path."
@@ -730,12 +822,4 @@ class TwinKSVCCV(PairVotes):
         u = standard.turned_back(u)
         return (
             straight_plane(u, certificate) if marks is None else curved_plane(u, certificate, marks)
-        )
-
-    def _paths(self, rows, training, pair, standard):
-        "Both paths of a pair on all samples."
-        y, c = training.y, training.weights
-        return tuple(
-            path_of(pair_qp(rows, y, order, c, self.eps, standard.ridge))
-            for order in both_orders(pair)
         )

@@ -37,7 +37,6 @@ __all__ = [
     "two_product",
     "add_row",
     "dot_row",
-    "leading_bits",
     "in_two",
     "normal_solve",
     "balance",
@@ -110,12 +109,19 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
+from mcsvm_lit.twin_ksvc.problem import (
+    PlaneState,
+    TwinQP,
+    homogeneous,
+    lost_digits,
+    twin_qp,
+)
+
 from ..core.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
 from ..core.elbow import elbow_append, elbow_delete
 from ..core.estimators import callers_level, progress
 from ..core.paths import ExactPath, largest
 from ..core.threads import one_thread
-from .problem import PlaneState, TwinQP, homogeneous, twin_qp
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8e332432
 # 2²⁷ + 1 splits a double into two halves of 26 bits (Dekker).
@@ -165,21 +171,9 @@ def dot_row(w, v, x):  # -> number
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #6211971e
-def leading_bits(A, bits):  # -> leading bits, the rest
-    "A = high + low exactly, the high part of each row on one grid with so many bits."
-    exponent = np.ceil(np.log2(np.abs(A).max(1, initial=1e-300)))
-    grid = 2.0 ** (exponent + 53 - bits)[:, None]
-    high = (A + grid) - grid
-    return high, A - high
-
-
 def in_two(qp):  # TwinQP -> (n, 2, d+1)
     "The rows of W in two parts, (42.1)."
-    bits = (52 - len(qp.R).bit_length()) // 2
-    W_high, W_low = leading_bits(qp.W, bits)
-    R_high, R_low = (x.T for x in leading_bits(qp.R.T, bits))
-    lost = ((qp.N - W_high @ R_high) - W_high @ R_low) - W_low @ qp.R
-    return np.stack([qp.W, lost @ np.linalg.inv(qp.R)], 1)
+    return np.stack([qp.W, lost_digits(qp.N, qp.W, qp.R)], 1)
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #a5d4fc4b

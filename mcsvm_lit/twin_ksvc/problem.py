@@ -4,9 +4,16 @@
 
 # %% auto #0
 __all__ = [
+    "ILL",
+    "REFINED",
+    "MOST_STEPS",
     "homogeneous",
     "twin_cvxpy",
     "TwinQP",
+    "leading_bits",
+    "by_root",
+    "lost_digits",
+    "rows_of_dual",
     "twin_qp",
     "plane",
     "twin_dual_cvxpy",
@@ -95,6 +102,46 @@ def _parts(A, B, C):
     return A, B, C
 
 
+# %% ../../nbs/twin_ksvc/40_problem.ipynb #6fbb2000
+ILL = 1e5  # ratio of the largest to the smallest entry on R's diagonal, above which W is refined
+REFINED = 1e-15  # a step of refinement below this share of W changes nothing
+MOST_STEPS = 8  # of refinement; each gains as many digits as the first solve has right
+
+
+def leading_bits(A, bits):  # -> leading bits, the rest
+    "A = high + low exactly, the high part of each row on one grid with so many bits."
+    exponent = np.ceil(np.log2(np.abs(A).max(1, initial=1e-300)))
+    grid = 2.0 ** (exponent + 53 - bits)[:, None]
+    high = (A + grid) - grid
+    return high, A - high
+
+
+def by_root(M, R):  # -> M R⁻¹
+    "Solve for rows."
+    return np.ascontiguousarray(solve_triangular(R, M.T, trans="T").T)
+
+
+def lost_digits(N, W, R):  # -> what is missing from W (n, d+1)
+    "What rounding took away from W = N R⁻¹, (40.12)."
+    bits = (52 - len(R).bit_length()) // 2
+    W_high, W_low = leading_bits(W, bits)
+    R_high, R_low = (x.T for x in leading_bits(R.T, bits))
+    return by_root(((N - W_high @ R_high) - W_high @ R_low) - W_low @ R, R)
+
+
+def rows_of_dual(N, R):  # -> W (n, d+1)
+    "W = N R⁻¹, to all digits."
+    W, diagonal = by_root(N, R), np.abs(R.diagonal())
+    if diagonal.max() <= ILL * diagonal.min():
+        return W
+    for _ in range(MOST_STEPS):
+        step = lost_digits(N, W, R)
+        W = W + step
+        if np.abs(step).max() <= REFINED * np.abs(W).max():
+            break
+    return W
+
+
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #5f0e59a7
 def twin_qp(
     A,  # rows of the own class
@@ -115,7 +162,7 @@ def twin_qp(
     F, N = homogeneous(A), homogeneous(np.concatenate([B, C]))
     nB, nC = len(B), len(C)
     R = np.linalg.qr(np.concatenate([F, np.sqrt(delta) * np.eye(F.shape[1])]), mode="r")
-    W = np.ascontiguousarray(solve_triangular(R, N.T, trans="T").T)
+    W = rows_of_dual(N, R)
     q = np.r_[np.ones(nB), np.full(nC, 1 - eps)]
     hi = np.r_[np.full(nB, float(kB)), np.full(nC, float(kC))]
     return TwinQP(N, W, R, q, hi, len(A), nB, nC)

@@ -169,13 +169,18 @@ def held_out(one, two, X, y, weights=None):  # -> HeldOut
 OUTERMOST = 10.0  # the outermost cells reach so many times beyond the last crossing points
 
 
+@kernel("b1[:,::1], f8[::1]")
 def run_lengths(good, width):  # (C1, C2), (C2,) -> (C1, C2)
     "For each cell the length of the run of good cells along the second axis that it lies in."
     out = np.zeros(good.shape)
-    for row, lengths in zip(good, out):
-        edge = np.flatnonzero(np.diff(np.r_[False, row, False].astype(int)))
-        for a, b in edge.reshape(-1, 2):
-            lengths[a:b] = width[a:b].sum()
+    for i in range(len(good)):
+        start, length = 0, 0.0
+        for j in range(len(width) + 1):
+            if j < len(width) and good[i, j]:
+                length += width[j]
+            else:
+                out[i, start:j] = length
+                start, length = j + 1, 0.0
     return out
 
 
@@ -218,7 +223,8 @@ class TwinSurface:
 def best_cell(errors, width1, width2):  # -> (i, j)
     "Of all cells with the fewest errors the one with the largest cross."
     good = errors == errors.min()
-    cross = np.where(good, run_lengths(good, width2) * run_lengths(good.T, width1).T, -1)
+    down = run_lengths(np.ascontiguousarray(good.T), width1).T
+    cross = np.where(good, run_lengths(good, width2) * down, -1)
     own = np.outer(width1, width2)
     top = cross >= cross.max() * (1 - 1e-9)
     return tuple(map(int, np.unravel_index(np.where(top, own, -1).argmax(), errors.shape)))

@@ -235,7 +235,7 @@ class OneVersusRest:
         "The kernel matrix."
         k = self.training.kernel
         X = self.rows if self.linear else self.training.X
-        G = X if k.name == "precomputed" else k(X)
+        G = X if k.name == "precomputed" else k.gram(X)
         if not k.psd:
             check_psd(G)
         return G
@@ -599,7 +599,7 @@ class TwinMarginSVC(_Planes):
     def _radii(self, training, given):  # -> (m,), or None for the deterministic model
         conjugate(self.p)  # refuses what is not a norm
         ε = self.epsilon if given is None else given
-        if not np.any(ε):
+        if not (ε if isinstance(ε, numbers.Real) else np.any(ε)):
             return None
         return check_radii(ε, len(training.rows), "epsilon")[training.first]
 

@@ -21,6 +21,7 @@ __all__ = [
     "State",
     "Rates",
     "Elbow",
+    "most_break_points",
     "Track",
     "NuPath",
     "nu_path_points",
@@ -215,6 +216,11 @@ FULL = 1e-12  # a share this close to 0 or to its cap, in units of the cap, is t
 FLAT = 1e-12  # a score that changes more slowly than this, in units of ℓ², does not change
 DEPENDENT = 1e-13  # a row of which a smaller share is new lies in the flat of the elbow
 CANCELLING = 1e3  # rates β that sum up to more than this cancel: products with Q lose digits
+
+
+def most_break_points(m):
+    "The most break points that a path of m members may have; twice m is usual."
+    return 1000 + 200 * m
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #73e22280
@@ -621,7 +627,7 @@ def nu_path_points(
 def _traced(A, Q, c=None):
     "The path of points whose Gram matrix, if it is given, is Q."
     c = np.ones(len(A)) if c is None else np.ascontiguousarray(c, float)
-    lift, most = np.sqrt((A**2).sum(1).max(initial=0.0)) or 1.0, 1000 + 200 * len(A)
+    lift, most = np.sqrt((A**2).sum(1).max(initial=0.0)) or 1.0, most_break_points(len(A))
     track = _path_loop(A, c, Q, lift, most)
     if not len(track[0]):
         raise RuntimeError(
