@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.core.landmarks import (
@@ -39,6 +39,15 @@ from mcsvm_lit.crammer_singer.linear_solver import (
     Rows,
     Sweeps,
 )
+from mcsvm_lit.crammer_singer.problem import (
+    ONE_EACH,
+    CrammerSinger,
+    State,
+    by_label,
+    one_hot,
+    score_radius,
+    slacks,
+)
 
 from ..core.certificates import roundoff, score_rounding
 from ..core.estimators import KernelClassifier, kernel_scores, warn_unconverged
@@ -46,9 +55,9 @@ from ..core.kernels import refuse_indefinite
 from ..core.passes import SmoothedHinge
 from ..core.simplex import own_and_rest
 from ..core.solving import Effort, Goal, solve
+from .costs import cost_table
 from .hard_margin import solve_hard
 from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
-from .problem import CrammerSinger, State, one_hot, score_radius, slacks
 from .sampled_newton import SampledNewton
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #30b2a9ae
@@ -73,7 +82,7 @@ class ByFactor:
         λ, U = np.linalg.eigh(problem.matrix)
         kept = λ > RANK * λ[-1]
         rows = Rows(U[:, kept] * np.sqrt(λ[kept]))
-        linear = LinearCrammerSinger(rows, problem.y, problem.c, problem.K)
+        linear = LinearCrammerSinger(rows, problem.y, problem.c, problem.K, problem.costs)
         state, passes = linear.start(state.η), 0
         for strategy in (Sweeps(patience=0.0), ProximalNewton()):
             budget = effort.budget // problem.n - passes
@@ -105,11 +114,11 @@ def rivals(F, η, y, tie=0.01):  # scores, distributions (n, K), class indices -
 
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #2802ecb4
-def in_features(training, c, rank, bias, goal):  # -> LandmarkFit
+def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR0913  -> LandmarkFit
     "The linear solvers on the features of landmarks."
-    marks = choose_landmarks(training.kernel, training.X, rank, goal.cache_size)
     Z = marks.features(training.X)
-    problem = LinearCrammerSinger(Rows(Z, float(bias)), training.y, c, training.n_classes)
+    rows = Rows(Z, float(bias))
+    problem = LinearCrammerSinger(rows, training.y, c, training.n_classes, costs)
     solution = solve(problem, goal, [SampledNewton(), Sweeps(), ProximalNewton()])
     η, F, M = solution.state
     α, within = own_and_rest(η, training.y, c), solution.certificate
@@ -159,6 +168,10 @@ class CrammerSingerSVC(KernelClassifier):
         Start from the last fit, if it had as many rows and the same classes.
     class_weight : dict or "balanced", default=None
         Weights of the labels.
+    costs : "absolute" or array-like of shape (n_classes, n_classes), default=None
+        What an example of class r loses when s is predicted, `costs[r, s]`, with zeros on the
+        diagonal; "absolute" means |r - s| in the order of `classes_`, for ordered labels. The own
+        class is then asked to beat class s by that much. By default by one.
     verbose : int, default=0
         Show a progress bar.
 
@@ -207,6 +220,7 @@ class CrammerSingerSVC(KernelClassifier):
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "fit_intercept": ["boolean"],
         "warm_start": ["boolean"],
+        "costs": [StrOptions({"absolute"}), "array-like", None],
     }
 
     def __init__(  # noqa: PLR0913
@@ -223,6 +237,7 @@ class CrammerSingerSVC(KernelClassifier):
         cache_size=500,
         warm_start=False,
         class_weight=None,
+        costs=None,
         verbose=0,
     ):
         self.C = C
@@ -237,6 +252,7 @@ class CrammerSingerSVC(KernelClassifier):
         self.cache_size = cache_size
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.costs = costs
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -254,6 +270,9 @@ class CrammerSingerSVC(KernelClassifier):
         """
         before = getattr(self, "classes_", None)
         training = self._training(X, y, sample_weight)
+        self._table = cost_table(self.costs, training.n_classes)
+        if len(self._table) and np.isinf(self.C):
+            raise ValueError("Costs need a finite C: leave out `costs`, or choose C.")
         if self.rank is not None and training.kernel.name != "linear":
             self._fit_landmarks(training)
         else:
@@ -280,7 +299,14 @@ class CrammerSingerSVC(KernelClassifier):
         c, bias = self.C * training.weights, Bias(float(self.fit_intercept))
         goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
         if goal.holds(len(training) * min(self.rank, len(training))):
-            fit = in_features(training, c, self.rank, self.fit_intercept, goal)
+            marks = choose_landmarks(training.kernel, training.X, self.rank, goal.cache_size)
+            costs = by_label(self._table, training.y)
+            fit = in_features(training, c, marks, self.fit_intercept, goal, costs)
+        elif len(self._table):
+            raise ValueError(
+                "With costs the features of all examples must fit into memory: "
+                "raise cache_size, or lower rank."
+            )
         else:
             fit = fit_landmarks(training, c, self.rank, SmoothedHinge(), bias, goal)
         self.certificate_, self.full_certificate_ = fit.certificate, fit.full
@@ -306,9 +332,9 @@ class CrammerSingerSVC(KernelClassifier):
 
     def _problem(self, training, C):
         if self.kernel == "linear":
-            return LinearCrammerSinger.of(training, C, self.fit_intercept)
+            return LinearCrammerSinger.of(training, C, self.fit_intercept, self._table)
         self._refuse(training)
-        return CrammerSinger.of(training, C, self.fit_intercept)
+        return CrammerSinger.of(training, C, self.fit_intercept, self._table)
 
     def _start(self, training, before):
         "The distributions of the last fit, where rows and labels are the same; None if of no use."
@@ -343,11 +369,12 @@ class CrammerSingerSVC(KernelClassifier):
         place[support] = np.arange(len(support))
         self._patterns = training.first[support]
         self.label_distribution_ = η[support]
-        self.slack_ = training.back(slacks(F, y))
+        costs = by_label(self._table, y)
+        self.slack_ = training.back(slacks(F, y, costs))
         self.n_iter_ = self.certificate_.n_iter
         self._labels = training.labels
         self._place = training.back(place, fill=-1)
-        self._rival = rivals(F, η, y)[support]
+        self._rival = rivals(F + costs.added(y, F.shape[1]), η, y)[support]
         self._copies = copies(training)[support]
         return support
 
@@ -356,7 +383,8 @@ class CrammerSingerSVC(KernelClassifier):
         absent = np.flatnonzero(training.rows < 0)
         if len(absent):
             F = self._scores(self._check(X)[absent])
-            self.slack_[absent] = slacks(F, training.labels[absent])
+            y = training.labels[absent]
+            self.slack_[absent] = slacks(F, y, by_label(self._table, y))
 
     def _scores(self, X):
         if self.kernel_.name == "linear":

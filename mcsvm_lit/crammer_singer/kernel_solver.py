@@ -21,6 +21,7 @@ __all__ = [
     "STEPS",
     "LEAST_STEPS",
     "Look",
+    "paid",
     "scan",
     "best_distribution",
     "add_row",
@@ -67,7 +68,7 @@ from ..core.kernels import Kernel
 from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
-from .problem import CrammerSinger, State, one_hot
+from .problem import ONE_EACH, Costs, CrammerSinger, State, one_hot
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b60efc56
 SHARE = 0.5
@@ -98,10 +99,27 @@ class Look(NamedTuple):
     g: np.ndarray
 
 
-@kernel("f8[:,::1], f8[:,::1], i8[::1], f8[::1]")
-def scan(G, η, y, c):  # -> Look
+@kernel("f8[:,::1], i8[::1], Costs")
+def paid(η, y, costs):  # -> (n,)
+    "What the dual counts for each example: Σ_r η_r Δ_r, or 1 - η_y where every class costs one."
+    K, n = η.shape
+    total = np.zeros(n)
+    if len(costs.table) == 0:
+        for i in range(n):
+            total[i] = 1.0 - η[y[i], i]
+        return total
+    for r in range(K):
+        for i in range(n):
+            if η[r, i] > 0:
+                total[i] += η[r, i] * costs.table[costs.kind[i], r]
+    return total
+
+
+@kernel("f8[:,::1], f8[:,::1], i8[::1], f8[::1], Costs")
+def scan(G, η, y, c, costs):  # -> Look
     "ψ and the share of the gap of every example; the primal value and the gap."
     K, n = G.shape
+    linear = paid(η, y, costs)
     ψ, g = np.empty(n), np.zeros(n)
     top, low = G[0].copy(), np.full(n, np.inf)
     for r in range(1, K):
@@ -117,7 +135,7 @@ def scan(G, η, y, c):  # -> Look
         own = G[y[i], i]
         ψ[i] = top[i] - low[i] if c[i] > 0 else 0.0
         # ½ α·F + c ξ, where η·G = top - g
-        P += c[i] * ((own + 1 - η[y[i], i] - top[i] + g[i]) / 2 + top[i] - own)
+        P += c[i] * ((own + linear[i] - top[i] + g[i]) / 2 + top[i] - own)
         g[i] *= c[i]
         gap += g[i]
     return Look(P, gap, ψ, g)
@@ -195,12 +213,12 @@ def batch(todo, least, Kxx, y, c, G, η):  # changes G and η -> steps taken
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #16956b29
-@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8, f8, i8, i8")
-def run(Kxx, y, c, G, η, tol, floor, ε, due, most):  # noqa: PLR0913
+@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], Costs, f8, f8, f8, i8, i8")
+def run(Kxx, y, c, G, η, costs, tol, floor, ε, due, most):  # noqa: PLR0913
     "Greedy batches; changes G and η -> Look, steps, is nothing left to do?"
     steps = 0
     while True:
-        look = scan(G, η, y, c)
+        look = scan(G, η, y, c, costs)
         worst = look.ψ.max()
         if look.gap <= max(tol * look.primal, floor) or worst < ε:
             return look, steps, True
@@ -290,7 +308,9 @@ class Examples:
     group : array (n,)
         Groups of equal rows with different labels, -1 for rows of no group; empty if there is none.
     η, G : array (K, n)
-        Distributions, and scores less one for the own class.
+        Distributions, and scores less one for the own class, or with costs scores plus costs.
+    costs : Costs
+        What being beaten costs.
     """
 
     y: np.ndarray
@@ -298,6 +318,7 @@ class Examples:
     group: np.ndarray
     η: np.ndarray
     G: np.ndarray
+    costs: Costs = ONE_EACH
 
     @classmethod
     def of(cls, problem, state):
@@ -305,8 +326,11 @@ class Examples:
         y = np.ascontiguousarray(problem.y, np.int64)
         c = np.ascontiguousarray(problem.c, float)
         η = np.array(state.η.T, float, order="C")
-        G = np.array((state.F - one_hot(y, problem.K)).T, order="C")
-        return cls(y, c, contrary(problem.X, y), η, G)
+        costs = problem.costs
+        G = np.array((state.F + costs.added(y, problem.K)).T, order="C")
+        # a free move would change what the dual counts
+        group = np.empty(0, int) if len(costs.table) else contrary(problem.X, y)
+        return cls(y, c, group, η, G, costs)
 
     @property
     def n(self):
@@ -314,7 +338,7 @@ class Examples:
 
     def state(self):
         "The state that `solve` hands on, with classes in columns."
-        F = self.G.T + one_hot(self.y, len(self.G))
+        F = self.G.T - self.costs.added(self.y, len(self.G))
         return State(np.array(self.η.T, order="C"), np.ascontiguousarray(F))
 
     def at_work(self):
@@ -330,7 +354,7 @@ class Examples:
         "A copy of the examples S."
         group = self.group[S] if len(self.group) else self.group
         η, G = np.ascontiguousarray(self.η[:, S]), np.ascontiguousarray(self.G[:, S])
-        return Examples(self.y[S], self.c[S], group, η, G)
+        return Examples(self.y[S], self.c[S], group, η, G, self.costs.part(S))
 
     def put(self, S, part):
         "Take the distributions of a part over; returns the change of its coefficients (len(S), K)."
@@ -581,7 +605,7 @@ def descend(Kxx, e, stop, tell=silent):  # -> (Look, steps)
     while True:
         e.exchange()
         limits = (stop.tol, stop.floor, stop.ε, due, stop.most - steps)
-        look, taken, done = run(Kxx, e.y, e.c, e.G, e.η, *limits)
+        look, taken, done = run(Kxx, e.y, e.c, e.G, e.η, e.costs, *limits)
         steps += taken
         tell(look.primal, look.gap, steps)
         if done or steps >= stop.most:
@@ -645,7 +669,7 @@ def descend_in_sets(source, e, stop, tell=silent, rng=None):  # rng: draws first
     steps = 0
     while True:
         e.exchange()
-        look = scan(e.G, e.η, e.y, e.c)
+        look = scan(e.G, e.η, e.y, e.c, e.costs)
         tell(look.primal, look.gap, steps)
         enough = stop.enough(look.primal)
         if look.gap <= enough or steps >= stop.most:

@@ -79,7 +79,7 @@ from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
 from .kernel_solver import contrary, exchange
-from .problem import State, one_hot
+from .problem import ONE_EACH, Costs, State, by_label, one_hot
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #6a404ce7
@@ -150,22 +150,37 @@ class Rows:
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #ebc17b63
-def pair_gap(F, η, y, c):  # -> (Σ c ξ, the terms of the double sum in (13.10))
+def pair_gap(F, η, y, c, costs=ONE_EACH):  # -> (Σ c ξ, the terms of the double sum in (13.10))
     "Loss of the scores, and what each pair (example, class) adds to the gap."
-    G = F.copy()
+    G = F + costs.added(y, F.shape[1])
     i = np.arange(len(y))
-    G[i, y] -= 1
     top = G.max(1)
     return c @ (top - G[i, y]), c[:, None] * η * (top[:, None] - G)
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #ace19778
 class Terms(NamedTuple):
-    "What each example brings into the dual: its class y, its weight c, its squared length A."
+    """What the examples bring into the dual.
+
+    Attributes
+    ----------
+    y : int array (n,)
+        Their classes.
+    c : array (n,)
+        Their weights.
+    A : array (n,)
+        Their squared lengths.
+    kind : int array (n,)
+        Their rows of the table.
+    added : array (m, K)
+        What is added to scores to make G.
+    """
 
     y: Indices
     c: Vector
     A: Vector
+    kind: Indices
+    added: Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,18 +197,21 @@ class LinearCrammerSinger:
         Weights of the slacks.
     K : int
         Number of classes.
+    costs : Costs
+        What being beaten costs.
     """
 
     rows: Rows
     y: np.ndarray
     c: np.ndarray
     K: int
+    costs: Costs = ONE_EACH
 
     @classmethod
-    def of(cls, training, C=1.0, bias=0.0):
-        "The problem of training data, with the loss weighted by `C`."
-        rows = Rows(training.X, bias)
-        return cls(rows, training.y, C * training.weights, training.n_classes)
+    def of(cls, training, C=1.0, bias=0.0, table=ONE_EACH.table):
+        "The problem of training data, with the loss weighted by `C`; `table`: costs of classes."
+        rows, c = Rows(training.X, bias), C * training.weights
+        return cls(rows, training.y, c, training.n_classes, by_label(table, training.y))
 
     @property
     def n(self):
@@ -202,7 +220,8 @@ class LinearCrammerSinger:
     @cached_property
     def terms(self):
         y, c = np.ascontiguousarray(self.y, np.int64), np.ascontiguousarray(self.c, float)
-        return Terms(y, c, self.rows.norms())
+        costs = self.costs if len(self.costs.table) else Costs(-np.eye(self.K), y)
+        return Terms(y, c, self.rows.norms(), costs.kind, costs.table)
 
     def prototypes(self, η):
         "M(η), (10.6)."
@@ -212,9 +231,9 @@ class LinearCrammerSinger:
         "All mass on the own class, or the distributions `before`, and the prototypes they make."
         η = one_hot(self.y, self.K) if before is None else np.array(before, float, order="C")
         empty = np.flatnonzero(self.terms.A == 0)
-        η[empty] = one_hot(np.where(self.y[empty] == 0, 1, 0), self.K)
+        η[empty] = one_hot(self.terms.added[self.terms.kind[empty]].argmax(1), self.K)
         group = contrary(self.rows.X, self.y)
-        if len(group):
+        if len(group) and not len(self.costs.table):
             by_class = np.ascontiguousarray(η.T)
             exchange(group, self.terms.y, self.terms.c, by_class)
             η = np.ascontiguousarray(by_class.T)
@@ -231,7 +250,7 @@ class LinearCrammerSinger:
 
     def certify(self, state, n_iter=0, tol=1e-3, drift=0.0):
         "The certificate of a pair, by (13.10); how far M is from M(η) is its stationarity."
-        loss, terms = pair_gap(state.F, state.η, self.y, self.c)
+        loss, terms = pair_gap(state.F, state.η, self.y, self.c, self.costs)
         apart = state.M - self.prototypes(state.η)
         primal = (state.M**2).sum() / 2 + loss
         infeasible = max(-state.η.min(), np.abs(state.η.sum(1) - 1).max())
@@ -253,7 +272,9 @@ class LinearCrammerSinger:
         α = np.abs(own_and_rest(state.η, self.y, self.c))
         lengths = np.linalg.norm(state.M, axis=1)
         errors = roundoff(self.rows.width + 6) * size * lengths.max()
-        largest = 1 + np.abs(state.F).max(1)
+        added = self.terms.added[self.terms.kind]
+        paid = np.where(state.η > 0, np.abs(added), added).max(1, initial=1.0)
+        largest = paid + np.abs(state.F).max(1)
         moved = errors + np.abs(state.η.sum(1) - 1) * largest
         scores = gap_rounding(self.c, moved, 5 * largest, lipschitz=3.0, operations=K + 8)
         summed = roundoff(n + 4) * (size @ α)  # the error of M(η), each row
@@ -279,17 +300,18 @@ def look(F, terms, η, lists):  # fills the lists -> (gap, Σ c ξ)
         c, y = terms.c[i], terms.y[i]
         if c <= 0:
             continue
-        own = F[i, y] - 1.0
+        added = terms.added[terms.kind[i]]
+        own = F[i, y] + added[y]
         top, low = -np.inf, np.inf
         share = 0.0
         m = 0
         for r in range(K):
-            g = own if r == y else F[i, r]
+            g = F[i, r] + added[r]
             top = max(top, g)
             if η[i, r] > 0:
                 low = min(low, g)
         for r in range(K):
-            g = own if r == y else F[i, r]
+            g = F[i, r] + added[r]
             if η[i, r] > 0:
                 share += η[i, r] * (top - g)
             if η[i, r] > 0 or g > low:
@@ -311,14 +333,13 @@ class Work(NamedTuple):
     new: Vector
 
 
-@kernel("i8, f8, f8, i4[::1], f8[::1], Work")
-def solve_on_list(y, c, A, L, η, work):  # -> c ψ
+@kernel("f8[::1], f8, f8, i4[::1], f8[::1], Work")
+def solve_on_list(added, c, A, L, η, work):  # -> c ψ
     "Solve (13.2) for one example, with distribution η, on the classes of the list L."
     m = len(L)
     top, low = -np.inf, np.inf
     for l in range(m):
-        if L[l] == y:
-            work.G[l] -= 1.0
+        work.G[l] += added[L[l]]
         top = max(top, work.G[l])
         if η[L[l]] > 0:
             low = min(low, work.G[l])
@@ -344,7 +365,8 @@ def sweep_dense(X, bias, terms, lists, M, η, order):  # changes M and η -> Σ 
             work.G[l] = np.dot(M[L[l], :d], x)
             if bias:
                 work.G[l] += bias * M[L[l], d]
-        violation = solve_on_list(terms.y[i], c, terms.A[i], L, η[i], work)
+        added = terms.added[terms.kind[i]]
+        violation = solve_on_list(added, c, terms.A[i], L, η[i], work)
         if violation == 0:
             continue
         total += violation
@@ -407,7 +429,8 @@ def sweep_csr(X, bias, terms, lists, W, η, order):  # changes W = M' and η -> 
     for i in order:
         L, c = lists.classes[i, : lists.size[i]], terms.c[i]
         list_scores(X, bias, i, W, L, work.G)
-        violation = solve_on_list(terms.y[i], c, terms.A[i], L, η[i], work)
+        added = terms.added[terms.kind[i]]
+        violation = solve_on_list(added, c, terms.A[i], L, η[i], work)
         if violation == 0:
             continue
         total += violation
@@ -550,7 +573,7 @@ class Smoothing(NamedTuple):
 
 
 class Along(NamedTuple):
-    "φ without ½‖M‖², its slope and its curvature along a direction; Σ c ξ and Σ c (1 - η_y)."
+    "φ without ½‖M‖², its slope and its curvature along a direction; Σ c ξ and Σ c η·Δ."
 
     value: float
     slope: float
@@ -570,12 +593,10 @@ def smooth(F, dF, t, smoothing, terms, η):  # fills η at F + t dF -> Along
         c, y = terms.c[i], terms.y[i]
         if c <= 0:
             continue
-        top, own = -np.inf, 0.0
+        added = terms.added[terms.kind[i]]
+        top, own = -np.inf, F[i, y] + t * dF[i, y] + added[y]
         for r in range(K):
-            g = F[i, r] + t * dF[i, r]
-            if r == y:
-                g -= 1.0
-                own = g
+            g = F[i, r] + t * dF[i, r] + added[r]
             top = max(top, g)
             V[r] = η0[i, r] + σ * g
         project_row(V, 1.0, η[i])
@@ -591,11 +612,11 @@ def smooth(F, dF, t, smoothing, terms, η):  # fills η at F + t dF -> Along
                 mean += h * dF[i, r]
                 total += dF[i, r]
                 square += dF[i, r] ** 2
-                v += h * (F[i, r] + t * dF[i, r] - (r == y))
+                v += h * (F[i, r] + t * dF[i, r] + added[r])
+                linear += c * h * (added[r] - added[y])
         value += c * v
         slope += c * mean
         loss += c * (top - own)
-        linear += c * (1.0 - η[i, y])
         if k > 1:
             curvature += c * (square - total * total / k)
     return Along(value, slope, σ * curvature, loss, linear)
@@ -841,7 +862,7 @@ def joined(problem, η):  # -> Valued
     "The state of these distributions and the prototypes that they make."
     M = problem.prototypes(η)
     F = problem.rows.scores(M)
-    loss, terms = pair_gap(F, η, problem.y, problem.c)
+    loss, terms = pair_gap(F, η, problem.y, problem.c, problem.costs)
     return Valued(State(η, F, M), (M * M).sum() / 2 + loss, terms.sum())
 
 

@@ -4,7 +4,10 @@
 
 # %% auto #0
 __all__ = [
+    "ONE_EACH",
     "one_hot",
+    "Costs",
+    "by_label",
     "slacks",
     "cs_cvxpy",
     "cs_values",
@@ -26,6 +29,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..core.certificates import Certificate, gap_rounding, score_rounding
+from ..core.compiled import Indices, Matrix
 from ..core.estimators import kernel_scores
 from ..core.extras import optional
 from ..core.kernels import Kernel
@@ -38,15 +42,51 @@ def one_hot(y, K):  # -> (n, K)
     return np.eye(K)[y]
 
 
+# %% ../../nbs/crammer_singer/10_problem.ipynb #332facbe
+class Costs(NamedTuple):
+    """What being beaten by each class costs.
+
+    Attributes
+    ----------
+    table : array (m, K)
+        Rows Δ, zero at the own class; empty if every class but the own costs one.
+    kind : int array (n,)
+        The row of the table that belongs to each example; empty with the table.
+    """
+
+    table: Matrix
+    kind: Indices
+
+    def part(self, S):
+        "The costs of the examples S."
+        return self._replace(kind=self.kind[S]) if len(self.kind) else self
+
+    def added(self, y, K):  # -> (n, K)
+        "What makes G of scores: the costs, or minus one for the own class."
+        return self.table[self.kind] if len(self.table) else -one_hot(y, K)
+
+
+ONE_EACH = Costs(np.empty((0, 0)), np.empty(0, np.int64))
+
+
+def by_label(table, y):  # table (K, K), or empty -> Costs
+    "An example of class y pays by row y of the table."
+    return Costs(table, np.ascontiguousarray(y, np.int64)) if len(table) else ONE_EACH
+
+
 # %% ../../nbs/crammer_singer/10_problem.ipynb #a07790e1
 def slacks(
     F,  # scores (n, K)
     y,  # class indices
+    costs=ONE_EACH,
 ):  # -> ξ (n,)
     "How far the score of each example's own class is from beating every other by one."
     i = np.arange(len(y))
-    G = F + 1
-    G[i, y] -= 1
+    if len(costs.table):
+        G = F + costs.added(y, F.shape[1])
+    else:
+        G = F + 1
+        G[i, y] -= 1
     return np.maximum(G.max(1) - F[i, y], 0)  # never below zero: r = y is among the candidates
 
 
@@ -80,12 +120,14 @@ def cs_values(
     η,  # distributions (n, K)
     y,  # class indices
     c,  # weights of the slacks (n,)
+    costs=ONE_EACH,
 ):  # -> (P, D)
     "The primal (10.3) and dual (10.7) values of the classifier that η describes."
     α = c[:, None] * (one_hot(y, F.shape[1]) - η)
     half = (α * F).sum() / 2  # ½‖M‖²
     own = η[np.arange(len(y)), y]
-    return half + c @ slacks(F, y), (c * (1 - own)).sum() - half
+    linear = (η * costs.added(y, F.shape[1])).sum(1) if len(costs.table) else 1 - own
+    return half + c @ slacks(F, y, costs), (c * linear).sum() - half
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #84848aa7
@@ -136,14 +178,16 @@ def cs_certificate(  # noqa: PLR0913 (a point, its scores, and what is known of 
     tol=1e-3,
     drift=0.0,  # how far F may be from the scores that η implies
     errors=0.0,  # how far rounding may have moved the scores of each example, (4.8)
+    costs=ONE_EACH,
 ):  # -> Certificate
     "The certificate of the classifier that η describes, with scores F."
-    P, _ = cs_values(F, η, y, c)
-    G = F - one_hot(y, F.shape[1])
+    P, _ = cs_values(F, η, y, c, costs)
+    added = costs.added(y, F.shape[1])
+    G = F + added
     unnormed = np.abs(η.sum(1) - 1)
     infeasible = max(-η.min(), unnormed.max())
     slackness = (c[:, None] * η * (G.max(1, keepdims=True) - G)).max()
-    largest = 1 + np.abs(F).max(1)
+    largest = np.where(η > 0, np.abs(added), added).max(1, initial=1.0) + np.abs(F).max(1)
     moved = errors + drift + unnormed * largest
     return Certificate(
         primal=float(P),
@@ -201,6 +245,8 @@ class CrammerSinger:
         Weights of the slacks.
     K : int
         Number of classes.
+    costs : Costs
+        What being beaten costs.
     """
 
     kernel: Kernel
@@ -208,14 +254,16 @@ class CrammerSinger:
     y: np.ndarray
     c: np.ndarray
     K: int
+    costs: Costs = ONE_EACH
 
     checked_scores = 64  # how many are recomputed where all of them would cost too much
 
     @classmethod
-    def of(cls, training, C=1.0, bias=0.0):
-        "The problem of training data, with the loss weighted by `C`."
-        kernel = replace(training.kernel, shift=float(bias))
-        return cls(kernel, training.X, training.y, C * training.weights, training.n_classes)
+    def of(cls, training, C=1.0, bias=0.0, table=ONE_EACH.table):
+        "The problem of training data, with the loss weighted by `C`; `table`: costs of classes."
+        kernel, c = replace(training.kernel, shift=float(bias)), C * training.weights
+        costs = by_label(table, training.y)
+        return cls(kernel, training.X, training.y, c, training.n_classes, costs)
 
     @property
     def n(self):
@@ -270,4 +318,5 @@ class CrammerSinger:
         "The certificate of the classifier that the distributions describe."
         α = own_and_rest(state.η, self.y, self.c)
         errors = score_rounding(self.sizes, α, self.sizes, self.rounding).max(1)
-        return cs_certificate(state.F, state.η, self.y, self.c, n_iter, tol, drift, errors)
+        asked = (n_iter, tol, drift, errors, self.costs)
+        return cs_certificate(state.F, state.η, self.y, self.c, *asked)

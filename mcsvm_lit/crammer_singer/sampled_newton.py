@@ -26,8 +26,8 @@ class SampledNewton:
 
     def suits(self, problem, goal):
         "Many rows for each unknown, and a gap that is not too fine."
-        if not isinstance(problem, LinearCrammerSinger):
-            return False
+        if not isinstance(problem, LinearCrammerSinger) or len(problem.costs.table):
+            return False  # its hinge asks every class for a margin of one
         unknowns = problem.K * problem.rows.width
         many = problem.n >= max(MANY_ROWS, ROWS_AN_UNKNOWN * unknowns)
         return many and goal.tol >= FINEST

@@ -320,7 +320,7 @@ class KernelLogisticRegression(KernelClassifier):
 
     def _certified(self, training, certificate, full):
         "Set the certificates and what score bounds need."
-        diagonal = training.kernel.diag(training.X)
+        diagonal, self._weights = training.kernel.diag(training.X), training.weights
         self._largest_diagonal = float(diagonal.max()) if self.fit_intercept else 0.0
         self.certificate_, self.full_certificate_ = certificate, full
         self.n_iter_ = certificate.n_iter

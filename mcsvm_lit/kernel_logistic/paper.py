@@ -70,7 +70,7 @@ def klr_start(
 class PairStep(NamedTuple):
     "An exact step on a pair: its length, what is left to the two walls ahead, iterations."
 
-    r: float
+    d: float
     x: float
     y: float
     iterations: int
@@ -86,17 +86,17 @@ def newton_pair_step(
 ):  # -> PairStep
     "The exact step on a pair: the root of (21.4), by Newton's iteration in ω."
     if x > y:
-        r, y, x, iterations = newton_pair_step(q0, χ, y, Y, x, X)
-        return PairStep(r, x, y, iterations)
+        d, y, x, iterations = newton_pair_step(q0, χ, y, Y, x, X)
+        return PairStep(d, x, y, iterations)
     ω, floor = 0.0, math.log(1e-300 / x)  # a double holds no less
     iterations = 0
     while iterations < 1000:
         iterations += 1
         z = x * math.exp(ω)
-        r = -x * math.expm1(ω)
+        d = -x * math.expm1(ω)
         left = y - x + z
-        q = q0 - χ * r + ω - math.log1p(r / X) + math.log(left / y) - math.log1p(r / Y)
-        Δ = q / (1 + z * (χ + 1 / (X + r) + 1 / left + 1 / (Y + r)))
+        q = q0 - χ * d + ω - math.log1p(d / X) + math.log(left / y) - math.log1p(d / Y)
+        Δ = q / (1 + z * (χ + 1 / (X + d) + 1 / left + 1 / (Y + d)))
         ω = max(ω - Δ, floor)
         if -1e-12 * ω >= Δ or ω == floor:
             break
@@ -143,20 +143,20 @@ class PairDescent:
         p, q = self.up[i], 1 - self.up[j]  # a[p, i] and a[q, j] shrink
         H = self.F[[i, j]] + self.s[[i, j]] * self.u[[i, j]]
         χ = max(G[i, i] - 2 * G[i, j] + G[j, j], 0.0)
-        r, x, y, _ = newton_pair_step(H[0] - H[1], χ, a[p, i], a[1 - p, i], a[q, j], a[1 - q, j])
+        d, x, y, _ = newton_pair_step(H[0] - H[1], χ, a[p, i], a[1 - p, i], a[q, j], a[1 - q, j])
         far, nearest = min((a[p, i] - μ * c[i], i), (a[q, j] - μ * c[j], j))
-        stopped = μ > 0 and r >= far
+        stopped = μ > 0 and d >= far
         if stopped:
-            r = max(far, 0.0)
-            x, y = a[p, i] - r, a[q, j] - r
+            d = max(far, 0.0)
+            x, y = a[p, i] - d, a[q, j] - d
         a[p, i], a[q, j] = x, y
-        a[1 - p, i] += r
-        a[1 - q, j] += r
+        a[1 - p, i] += d
+        a[1 - q, j] += d
         if stopped:
             a[p if nearest == i else q, nearest] = μ * c[nearest]
         self.u[[i, j]] = np.log(a[1, [i, j]]) - np.log(a[0, [i, j]])
-        self.F -= r * (G[i] - G[j])
-        return r, nearest if stopped else None
+        self.F -= d * (G[i] - G[j])
+        return d, nearest if stopped else None
 
     def certificate(self, **asked):
         return klr_certificate(self.F, self.u, self.s, self.c, **asked)
@@ -164,10 +164,10 @@ class PairDescent:
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #810751e2
 def disagree_most(
-    d,  # a `PairDescent`
+    descent,  # a `PairDescent`
 ):  # -> (i, j)
     "The pair of the paper: largest and smallest H."
-    H = d.H
+    H = descent.H
     return H.argmax(), H.argmin()
 
 
@@ -204,15 +204,15 @@ class KLRFit(NamedTuple):
     trace: np.ndarray
 
 
-def finished(d, trace, name, ended, **asked):  # -> KLRFit
+def finished(descent, trace, name, ended, **asked):  # -> KLRFit
     "The certificate of a descent, with scores made again; a warning unless it ended as asked."
-    d.F = d.G @ (d.a[1] * d.s)
-    b = best_intercept(d.F, d.s, d.c)
-    cert = klr_certificate(d.F, d.u, d.s, d.c, b, **asked)
+    descent.F = descent.G @ (descent.a[1] * descent.s)
+    b = best_intercept(descent.F, descent.s, descent.c)
+    cert = klr_certificate(descent.F, descent.u, descent.s, descent.c, b, **asked)
     if not (cert.converged or ended):
         message = f"{name} stopped after {cert.n_iter} steps: {cert!r}"
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
-    return KLRFit(d.u, d.F, b, cert, np.array(trace))
+    return KLRFit(descent.u, descent.F, b, cert, np.array(trace))
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #68dd013d
@@ -227,23 +227,23 @@ def pair_loop(
     "Sequential minimal optimisation: the best step on two multipliers, repeated."
     s, c = klr_check(s, c)
     until = Limits(**limits)
-    d = PairDescent(G, s, c, start)
+    descent = PairDescent(G, s, c, start)
     trace = []
     look = until.look or len(s)
     for step in range(until.max_iter + 1):
         if step % look == 0:
-            cert = d.certificate(n_iter=step, tol=until.tol)
+            cert = descent.certificate(n_iter=step, tol=until.tol)
             trace.append((step, cert.gap))
             if cert.converged or step == until.max_iter:
                 break
-        i, j = select(d)
-        H = d.F[[i, j]] + d.s[[i, j]] * d.u[[i, j]]
-        d.mid = H.mean()
+        i, j = select(descent)
+        H = descent.F[[i, j]] + descent.s[[i, j]] * descent.u[[i, j]]
+        descent.mid = H.mean()
         if H[0] - H[1] <= 2 * until.τ:
             break
-        d.step(i, j)
+        descent.step(i, j)
     ended = until.τ > 0 and step < until.max_iter
-    return finished(d, trace, "pair_loop", ended, n_iter=step, tol=until.tol)
+    return finished(descent, trace, "pair_loop", ended, n_iter=step, tol=until.tol)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #3ad93806
@@ -272,13 +272,13 @@ class GroupedDescent(PairDescent):
 
     def move(self, i, j):  # -> has anything moved?
         "A step that keeps its distance to the walls; an index that is stopped joins the group."
-        r, stopped = self.step(i, j, NEAR_A_WALL)
+        d, stopped = self.step(i, j, NEAR_A_WALL)
         self.steps += 1
-        if r > 0:
+        if d > 0:
             self.near[[i, j]] = False
         if stopped is not None:
             self.near[stopped] = True
-        return r > 0
+        return d > 0
 
     def try_near_ones(self, τ):  # -> has anything moved?
         "The outer loop: each index of the group against i_low, then i_up."
@@ -297,19 +297,21 @@ def smo_groups(G, s, c, start=None, **limits):  # limits: see `Limits`; τ is 1e
     "The paper's algorithm with its groups near the boundary, section 5."
     s, c = klr_check(s, c)
     until = Limits(**{"τ": 1e-6, **limits})
-    d = GroupedDescent(G, s, c, start)
+    descent = GroupedDescent(G, s, c, start)
     trace, changed = [], True
-    while changed and d.steps < until.max_iter and not d.near.all():
-        while d.steps < until.max_iter and not d.near.all():  # inner loop: the normal group
-            if d.steps % (until.look or len(s)) == 0:
-                trace.append((d.steps, d.certificate().gap))
-            (i, j), H = d.extremes(), d.H
+    while changed and descent.steps < until.max_iter and not descent.near.all():
+        while (
+            descent.steps < until.max_iter and not descent.near.all()
+        ):  # inner loop: the normal group
+            if descent.steps % (until.look or len(s)) == 0:
+                trace.append((descent.steps, descent.certificate().gap))
+            (i, j), H = descent.extremes(), descent.H
             if H[i] - H[j] <= 2 * until.τ:
                 break
-            d.move(i, j)
-        changed = d.try_near_ones(until.τ)
-    ended = d.steps < until.max_iter and not d.near.all()
-    return finished(d, trace, "smo_groups", ended, n_iter=d.steps, tol=until.tol)
+            descent.move(i, j)
+        changed = descent.try_near_ones(until.τ)
+    ended = descent.steps < until.max_iter and not descent.near.all()
+    return finished(descent, trace, "smo_groups", ended, n_iter=descent.steps, tol=until.tol)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #ab6620c0
@@ -487,13 +489,13 @@ def section_5(G, s, c, start, τ=1e-6, most=10**7, printed=False):
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #6ddaba05
 def disagree_awake(
-    d,  # a `PairDescent`
+    descent,  # a `PairDescent`
     Θ=30.0,  # how deep at a wall a multiplier may rest: exp(-Θ)
 ):  # -> (i, j)
     "The largest and smallest H among those that do not rest, (21.6)."
-    H = d.H
-    ξ = -d.s * (d.F - d.mid)
-    rest = (np.abs(d.u) > Θ) & (ξ * np.sign(d.u) > Θ)
+    H = descent.H
+    ξ = -descent.s * (descent.F - descent.mid)
+    rest = (np.abs(descent.u) > Θ) & (ξ * np.sign(descent.u) > Θ)
     return np.where(rest, -np.inf, H).argmax(), np.where(rest, np.inf, H).argmin()
 
 
