@@ -432,20 +432,33 @@ def judged_margin(model, X, y, w):
 def judged_truncated(model, X, y, w):
     c = model.C * w
     A, b = model.dual_coef_.astype(LONG), model.intercept_.astype(LONG)
-    F, half = expanded(model, X, model.support_, A)
+    if model.kernel == "linear":  # by way of the weights
+        coef = model.coef_.astype(LONG)
+        F, half = X @ coef.T, (coef**2).sum() / 2
+    else:
+        F, half = expanded(model, X, model.support_, A)
     F = F + b
     rest = np.where(np.eye(len(model.classes_), dtype=bool)[y], -np.inf, F).max(1)
     u = F[np.arange(len(y)), y] - rest
-    T = LONG(model.truncation_)
-    u = np.maximum(u, T)
     loss = {
         "hinge": lambda u: np.maximum(1 - u, 0),
         "logistic": lambda u: np.logaddexp(LONG(0), -u),
         "exponential": lambda u: np.exp(-u),
-    }[model.loss](u)
-    P = half + c @ loss
+    }[model.loss](np.maximum(u, LONG(model.truncation_)))
+    P, D = half + c @ loss, None
     last = replace(model.certificate_, primal=float(model.objective_path_[-1]))
-    yield last, P, None
+    if model.truncation_ == -inf:  # a convex problem: its dual, too
+        S = model.support_
+        cS = model.C * (merged(X, y, w, S) if model.kernel != "precomputed" else w[S])
+        p = A[np.arange(len(S)), y[S]] / cS
+        share = np.clip(p, 0, 1)
+        D = cS @ {
+            "hinge": p,
+            "logistic": entropy(share) + entropy(1 - share),
+            "exponential": p + entropy(np.maximum(p, 0)),
+        }[model.loss] - half
+        last = replace(last, dual=model.certificate_.dual)
+    yield last, P, D
 
 
 JUDGES = {

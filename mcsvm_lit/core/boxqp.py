@@ -16,6 +16,7 @@ __all__ = [
     "box_program",
     "BoxQP",
     "Verdict",
+    "box_rounding",
     "boxqp_trusted",
     "solve_boxqp",
 ]
@@ -27,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .certificates import Certificate
+from .certificates import Certificate, roundoff
 from .compiled import Matrix, Number, Vector, kernel
 from .threads import one_thread
 
@@ -752,6 +753,18 @@ def _verdict(program, d, x, g):
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #92503ba7
+def box_rounding(program, d, x, g, ν):  # -> number
+    "How far objective and gap can be from those of exact arithmetic, (5.18)."
+    _, q, lo, hi, a, b = program
+    n, root, reach = len(x), np.sqrt(d), np.abs(x)
+    pull = np.abs(ν * a)
+    slips = roundoff(n + 8) * (root * (root @ reach) + np.abs(q)) + roundoff(6) * pull
+    alone = np.divide(np.abs(g + ν * a), d, where=d > 0, out=np.zeros(n))
+    down, up = _rooms(x, lo, hi, np.maximum(_size(x), alone))
+    off = abs(ν * (a @ x - b)) + roundoff(n + 8) * (pull @ reach + abs(ν * b))
+    return float(slips @ (np.maximum(down, up) + reach) + off)
+
+
 def _certified(program, d, x, tol, n_iter):  # -> BoxQP
     "The tidied point with all that is known about it."
     x = x.copy()
@@ -769,6 +782,7 @@ def _certified(program, d, x, tol, n_iter):  # -> BoxQP
         n_iter=n_iter,
         tol=tol,
         unit=v.unit,
+        rounding=box_rounding(program, d, x, g, v.ν),
     )
     return BoxQP(x, g, v.ν, (v.low, v.high), certificate)
 

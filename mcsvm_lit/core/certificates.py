@@ -27,7 +27,9 @@ import numpy as np
 def relative_gap(primal, dual, unit=0.0):  # unit: the objective of the trivial solution
     "The gap against the larger of both values, or against a millionth of `unit` if that is larger."
     gap = abs(primal - dual)
-    return gap / max(abs(primal), abs(dual), 1e-6 * unit) if gap else 0.0
+    if not 0 < gap < np.inf:
+        return gap  # nothing, infinitely much, or not a number
+    return gap / max(abs(primal), abs(dual), 1e-6 * unit)
 
 
 # %% ../../nbs/core/04_certificates.ipynb #9bc94863
@@ -89,7 +91,7 @@ class Certificate:
         scale = max(abs(self.primal), abs(self.dual), 1e-6 * self.unit)
         if not self.rounding:
             return 0.0
-        return self.rounding / scale if scale else np.inf
+        return self.rounding / scale if 0 < scale < np.inf else np.inf
 
     @property
     def proved_gap(self):

@@ -13,6 +13,7 @@ __all__ = [
     "Effort",
     "Solution",
     "Watch",
+    "standing",
     "better",
     "take_turns",
     "solve",
@@ -26,7 +27,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from .certificates import Certificate
+from .certificates import FEASIBLE, Certificate
 from .estimators import progress
 from .threads import one_thread
 
@@ -197,11 +198,22 @@ SHARPER = 4.0
 ROUND_OFF = 1e-6
 
 
+def standing(certificate):  # -> (is a bound missing?, the gap)
+    """How good a certificate is; smaller is better.
+
+    A point that is not feasible has no gap to speak of, and a dual above its primal is as wrong
+    as one that is as far below.
+    """
+    worst = max(certificate.primal_feasibility, certificate.dual_feasibility)
+    gap = abs(certificate.gap)
+    return not worst <= FEASIBLE, gap if np.isfinite(gap) else np.inf
+
+
 def better(new, old):
-    "The one of two solutions with the smaller gap; the new one if they are equal."
-    if old is None or new.certificate.gap <= old.certificate.gap:
+    "The one of two solutions that stands better; the new one if they are equal."
+    if old is None or standing(new.certificate) <= standing(old.certificate):
         return new
-    return new if np.isnan(old.certificate.gap) else old
+    return old
 
 
 # %% ../../nbs/core/08_solving.ipynb #e3aa7b1f
@@ -265,6 +277,10 @@ def solve(problem, goal, strategies, before=None):
             if best.certificate.converged or spent:
                 break
             state = best.state
+        if not np.isfinite(best.certificate.gap):  # whatever was found, the start is better
+            state, drift = problem.refresh(problem.start(before))
+            certificate = problem.certify(state, watch.before, goal.tol, drift)
+            best = better(best, Solution(state, certificate, "start"))
     certificate = replace(best.certificate, n_iter=watch.before)
     return Solution(best.state, certificate, best.strategy)
 

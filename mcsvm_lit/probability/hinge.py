@@ -31,6 +31,7 @@ __all__ = [
     "conjugate",
     "hinge_gaps",
     "hinge_values",
+    "hinge_rounding",
     "hinge_certificate",
     "hinge_dual_cvxpy",
     "intercept_lp",
@@ -98,7 +99,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import xlogy
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, gap_rounding, roundoff, score_rounding
 from ..core.compiled import Count, Indices, Matrix, Number, Vector, kernel
 from ..core.extras import optional
 from ..core.simplex import project_row
@@ -206,22 +207,49 @@ def _complementarity(g, α, y, c, hinge):  # margins, overwritten at the own cla
     return max(excess, np.abs((c - p) * ξ).max(), np.abs(p * (ξ - 1 + u)).max())
 
 
-def hinge_certificate(F, α, y, c, β=None, b=0.0, loss="hinge"):  # -> Certificate
+def hinge_rounding(F, α, y, c, β=None, b=0.0, loss="hinge", errors=0.0):  # noqa: PLR0913
+    "How far P, D and the gap can be from those of exact arithmetic, (52.15)."
+    largest = 1 + np.abs(F).max(1) + np.abs(b).max()
+    steepest = np.ones(len(c))
+    if loss == "exponential":
+        steepest = np.exp(2 * errors - gaps_between(F, y).min(1))
+    if loss != "hinge":
+        p = np.divide(α.sum(1), c, out=np.ones(len(c)), where=c > 0)
+        largest += 40 + np.abs(np.log(np.where(p > 0, p, 1)))  # 40 > -log of the least 1 - p
+    weight = c * steepest + np.abs(α).sum(1) + (0 if β is None else np.abs(β).sum(1))
+    return gap_rounding(weight, errors, 2 * largest, lipschitz=5.0, operations=F.shape[1] + 20)
+
+
+def hinge_certificate(  # noqa: PLR0913 (a point, its problem, and what is known of its scores)
+    F,  # scores (n, K)
+    α,  # multipliers (n, K)
+    y,  # class indices (n,)
+    c,  # weights (n,)
+    β=None,  # slopes (n, K)
+    b=0.0,  # intercepts (K,)
+    loss="hinge",
+    errors=0.0,  # how far rounding may have moved the scores of each example, (4.8)
+):  # -> Certificate
     "The certificate of the solution that α and b make, with scores F."
-    P, D = hinge_values(F, α, y, c, β, b, loss)
     total, p, hinge = c.sum(), α.sum(1), loss == "hinge"
-    over = 0.0 if loss == "exponential" else (p - c).max()
-    balance = np.abs(expand(α if β is None else α - β, y).sum(0)).max()
+    over = np.zeros(len(c)) if loss == "exponential" else np.maximum(p - c, 0)
+    balance = expand(α if β is None else α - β, y).sum(0)
     g = gaps_between(F, y)
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite loss is one
+        P, D = hinge_values(F, α, y, c, β, b, loss)
+        rounding = hinge_rounding(F, α, y, c, β, b, loss, errors)
+        slips = np.abs(balance).sum() + 2 * over.sum()
+        rounding += slips * (1 + np.abs(F).max() + 2 * np.abs(b).max())
     slope = 0.0 if hinge else np.abs(p + c * dloss(g.min(1), loss)).max() / total
     return Certificate(
         primal=float(P),
-        dual=float(D),
-        dual_feasibility=float(max(0.0, -α.min(), over, balance) / total),
+        dual=float(D) if np.isfinite(P) else -np.inf,
+        dual_feasibility=float(max(0.0, -α.min(), over.max(), np.abs(balance).max()) / total),
         stationarity=float(slope),
         complementarity=float(_complementarity(g, α, y, c, hinge)),
         tol=1e-8,
         unit=0.0 if β is None else float(total),
+        rounding=float(rounding),
     )
 
 
@@ -347,7 +375,9 @@ def conditions(Z, y, c, K, β=None, loss="hinge"):  # rows, class indices, weigh
     "The data of (52.1) as the interior point method wants it."
     Z1 = np.ascontiguousarray(np.c_[Z, np.ones(len(y))])
     B = np.zeros((K, Z1.shape[1])) if β is None else np.ascontiguousarray(expand(β, y).T @ Z1)
-    return Conditions(Z1, np.asarray(y, np.int64), c, B, LOSSES[loss], CURVATURE)
+    return Conditions(
+        Z1, np.asarray(y, np.int64), c, B, LOSSES[loss], CURVATURE * min(1.0, c.sum())
+    )
 
 
 def first_point(m, b=0.0):  # Conditions, intercepts to start from (smooth losses only) -> Interior
@@ -857,6 +887,11 @@ class WeightedHinge:
         Slopes of the linear term, zero at the own class.
     loss : {"hinge", "logistic", "exponential"}, default="hinge"
         The loss of the smallest margin.
+    size : array of shape (n,), optional
+        Lengths of the rows before they were centred, or roots of the kernel's diagonal: what
+        rounding is measured against. By default those of `Z` or `R`.
+    κ : float, default=0.0
+        Relative error of the values in `R`, as in (4.8).
     """
 
     y: np.ndarray
@@ -866,6 +901,8 @@ class WeightedHinge:
     R: np.ndarray | None = None
     β: np.ndarray | None = None
     loss: str = "hinge"
+    size: np.ndarray | None = None
+    κ: float = 0.0
 
     def __post_init__(self):
         if self.loss not in LOSSES:
@@ -900,13 +937,60 @@ class WeightedHinge:
 
     def certify(self, state, n_iter=0, tol=1e-8, drift=0.0):
         "The certificate of a state whose scores are known."
-        k = hinge_certificate(state.F, state.α, self.y, self.c, self.β, state.b, self.loss)
-        return replace(k, n_iter=n_iter, tol=tol)
+        α, A, b, F = state.α, state.A, state.b, state.F
+        errors, balancing = self.errors(A, b)
+        k = hinge_certificate(F, α, self.y, self.c, self.β, b, self.loss, errors)
+        rounding = k.rounding + balancing * np.abs(A.sum(0)).sum()
+        return replace(k, n_iter=n_iter, tol=tol, rounding=float(rounding))
+
+    def errors(self, A, b):  # -> (n,), what a multiplier without balance may cost besides
+        "How far rounding may have moved the scores of each example, by (4.8)."
+        if self.R is not None:
+            size = np.sqrt(np.maximum(self.R.diagonal(), 0)) if self.size is None else self.size
+            return score_rounding(size, A, size, self.κ).max(1), 0.0
+        lengths = np.linalg.norm(self.Z, axis=1)
+        size = lengths if self.size is None else self.size
+        far = size.max(initial=0.0)
+        longest = np.linalg.norm(A.T @ self.Z, axis=1).max()
+        of_products = roundoff(self.Z.shape[1] + 12) * (longest * (size + far) + np.abs(b).max())
+        summed = roundoff(len(size) + 8) * (size @ np.abs(A)).max()  # of W
+        return of_products + summed * lengths, longest * far
 
     def feasible(self, α):
-        "Multipliers cut to 0 ≤ α and Σ_k α_ik ≤ c_i."
-        share = np.minimum(1, self.c / np.maximum(α.sum(1), 1e-300))
+        "Multipliers cut to 0 ≤ α and, where the loss asks for it, Σ_k α_ik ≤ c_i."
+        if self.loss == "exponential":
+            return np.maximum(α, 0)
+        total = α.sum(1)
+        share = np.divide(self.c, total, out=np.ones(len(total)), where=total > self.c)
         return np.maximum(α, 0) * share[:, None]
+
+    def balanced(self, α):
+        "Multipliers whose A sums to zero, by the least relative change, (52.16)."
+        for _ in range(2):
+            r = self.coefficients(α).sum(0)
+            new = self._shifted(α, r)
+            less = np.abs(self.coefficients(new).sum(0)).max() < np.abs(r).max()
+            if not (less and new.min() >= 0):
+                return α
+            α = new
+        return α
+
+    def _shifted(self, α, r):
+        "One solution of (52.16)."
+        own = np.arange(len(self.y)), self.y
+        if self.loss == "exponential":  # multipliers have no bound, and need no counterweight
+            S = np.zeros((self.K, self.K))
+            np.add.at(S, self.y, α)
+            S = S + S.T
+            λ = np.linalg.lstsq(np.diag(S.sum(0)) - S, r, rcond=None)[0]
+            return α * (1 + λ - λ[self.y][:, None])
+        η = α.copy()
+        η[own] = np.maximum(self.c - α.sum(1), 0)
+        share = η / np.maximum(η.sum(1), 1e-300)[:, None]
+        λ = np.linalg.lstsq(np.diag(η.sum(0)) - η.T @ share, r, rcond=None)[0]
+        new = α + η * (λ - share @ λ[:, None])
+        new[own] = 0.0
+        return new
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #a2d0dd4b
@@ -958,14 +1042,14 @@ class InteriorPoint:
             return state, steps
         α = np.zeros((len(problem.y), problem.K))
         α[on] = p.η * (1 - np.eye(problem.K)[m.y]) / σ2
-        return HingeState(α, p.Θ[:, -1].copy()), steps
+        return HingeState(problem.balanced(problem.feasible(α)), p.Θ[:, -1].copy()), steps
 
     def intercepts(self, problem):
         "What intercepts alone would be, nearly, or zero."
         if not self.from_weights:
             return 0.0
         b = np.log(np.maximum(np.bincount(problem.y, problem.c, problem.K), 1e-300))
-        return (b - b.mean()) / LOSSES[problem.loss]
+        return (b - b.mean()) / (2 if problem.loss == "exponential" else 1)
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #e244ed7d
@@ -1212,7 +1296,8 @@ class DualAscent:
             m.stiffen()
             steps += m.ascend(effort.aim, effort.budget - steps)
             m.move_intercepts()
-        return m.state(), steps
+        state = m.state()
+        return state._replace(α=problem.balanced(state.α), A=None, F=None), steps
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #9b3bfaf5

@@ -76,13 +76,15 @@ def loss_named(name):  # -> Loss
 
 
 def loss(u, name="hinge"):  # margins; "hinge", "logistic" or "exponential"
-    "What margin `u` costs."
-    return loss_named(name).value(np.asarray(u, float))
+    "What margin `u` costs; infinitely much where float64 has no number that large."
+    with np.errstate(over="ignore"):
+        return loss_named(name).value(np.asarray(u, float))
 
 
 def dloss(u, name="hinge"):  # as in `loss`
     "The derivative of `loss`; the hinge counts as flat at 1."
-    return loss_named(name).slope(np.asarray(u, float))
+    with np.errstate(over="ignore"):
+        return loss_named(name).slope(np.asarray(u, float))
 
 
 # %% ../../nbs/probability/50_losses.ipynb #5b4bc27e

@@ -16,8 +16,8 @@ __all__ = [
     "MOST_FACTORED",
     "SECOND_ATTEMPT",
     "FACTOR_TOL",
-    "AT_ZERO",
     "SUPPORT",
+    "AT_ZERO",
     "slopes",
     "TruncatedHinge",
     "Descent",
@@ -31,7 +31,10 @@ __all__ = [
     "carried",
     "Road",
     "newton_road",
+    "centred_at",
     "choose_road",
+    "finished",
+    "trimmed",
     "least_intercepts",
     "settle_intercepts",
     "TruncatedHingeSVC",
@@ -58,12 +61,12 @@ from mcsvm_lit.probability.hinge import (
     WeightedHinge,
     expand,
     gaps_between,
-    hinge_certificate,
     intercept_bounds,
     least_norm,
     solution_of,
 )
 
+from ..core.certificates import FEASIBLE
 from ..core.estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
 from ..core.kernels import check_psd, pivoted_cholesky
 from ..core.solving import Goal, solve
@@ -147,6 +150,8 @@ def dca(
     path = [problem.objective(m)]
     for _ in range(most if problem.s > -np.inf else 0):
         new = problem.slopes(m.F)
+        if not np.isfinite(new).all():  # float64 has no tangent there
+            break
         if np.abs(new - β).max() <= SAME_SLOPES * problem.convex.c.max():
             return Descent(m, β, np.array(path), True)
         next_one = solver(problem.bound(new), m)
@@ -316,6 +321,7 @@ class Road(NamedTuple):
 
     problem: WeightedHinge  # the first of them
     strategies: tuple
+    centre: object = 0.0  # what was taken off the rows (d,)
 
 
 def newton_road(problem, max_iter):  # -> Road
@@ -325,16 +331,26 @@ def newton_road(problem, max_iter):  # -> Road
     return Road(problem, (first, *others) if max_iter >= SECOND_ATTEMPT[0] else (first,))
 
 
+def centred_at(Z, c):  # rows (n, d), weights -> (d,)
+    "Their weighted mean; free intercepts make every origin as good, and this one rounds least."
+    largest = np.maximum(np.abs(Z).max(0), 1e-300)
+    return (c / c.sum()) @ (Z / largest) * largest
+
+
 def choose_road(est, training):  # TruncatedHingeSVC, Training -> Road
     "The problem and the strategies that suit kernel, size and loss."
     y, c, K = training.y, est.C * training.weights, training.n_classes
     X, kernel, hinge = training.X, training.kernel, est.loss == "hinge"
     if est.kernel == "linear" and (K - 1) * (X.shape[1] + 1) <= MOST_UNKNOWNS_LINEAR:
         Z = X.toarray() if sparse.issparse(X) else X
-        return newton_road(WeightedHinge(y, c, K, Z, loss=est.loss), est.max_iter)
+        centre, size = centred_at(Z, c), np.linalg.norm(Z, axis=1)
+        problem = WeightedHinge(y, c, K, Z - centre, loss=est.loss, size=size)
+        return newton_road(problem, est.max_iter)._replace(centre=centre)
     if not kernel.psd:
         check_psd(X if training.precomputed else kernel(X))
-    problem, unknowns = WeightedHinge(y, c, K, R=kernel(X), loss=est.loss), np.inf
+    size = None if callable(est.kernel) else kernel.sizes(X)
+    problem = WeightedHinge(y, c, K, R=kernel(X), loss=est.loss, size=size, κ=kernel.rounding(X))
+    unknowns = np.inf
     if len(y) <= MOST_FACTORED or not hinge:
         most = max(2, MOST_UNKNOWNS // (K - 1))
         L, _ = pivoted_cholesky(kernel, X, FACTOR_TOL[est.tol <= 1e-8], most)
@@ -349,7 +365,30 @@ def choose_road(est, training):  # TruncatedHingeSVC, Training -> Road
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #92c90932
+SUPPORT = 1e-9  # share of an example's weight up to which its coefficients count as zero
 AT_ZERO = 1e-5  # share of an example's weight below which a multiplier counts as zero
+
+
+def finished(m, problem, state, Q):  # HingeSolution, WeightedHinge, HingeState, TruncatedHinge
+    "The solution at another state; m where that is no better than `tol` allows, or Q is higher."
+    old = m.certificate
+    state, _ = problem.refresh(state)
+    new = problem.certify(state, old.n_iter, old.tol)
+    if not new.proved_gap <= max(old.proved_gap, min(1e-8, old.tol)):
+        return m
+    if new.dual_feasibility > max(old.dual_feasibility, FEASIBLE):
+        return m
+    other = solution_of(problem, state, new)
+    return m if Q.objective(other) > Q.objective(m) + new.rounding + old.rounding else other
+
+
+def trimmed(m, problem, Q):  # HingeSolution, WeightedHinge, TruncatedHinge -> HingeSolution
+    "The same solution without coefficients that are next to nothing."
+    small = (np.abs(m.A).max(1) <= SUPPORT * problem.c) & m.A.any(1)
+    if not small.any():
+        return m
+    α = np.where(small[:, None], 0.0 if problem.β is None else problem.β, m.α)
+    return finished(m, problem, HingeState(problem.balanced(α), m.b), Q)
 
 
 def least_intercepts(m, y, c):  # hinge solution -> intercepts of least norm
@@ -361,22 +400,15 @@ def least_intercepts(m, y, c):  # hinge solution -> intercepts of least norm
     return least_norm(intercept_bounds(m.F - m.b + 1 - np.eye(m.F.shape[1])[y], play))
 
 
-def settle_intercepts(m, y, c, β):  # hinge solution -> hinge solution
-    "The same solution with intercepts of least norm, where its certificate allows."
-    b, old = least_intercepts(m, y, c), m.certificate
+def settle_intercepts(m, problem, Q):  # HingeSolution, WeightedHinge, TruncatedHinge
+    "The same solution with intercepts of least norm."
+    b = least_intercepts(m, problem.y, problem.c)
     if not np.isfinite(b).all() or b @ b > m.b @ m.b * (1 - 1e-6):
         return m
-    F = m.F - m.b + b
-    new = replace(hinge_certificate(F, m.α, y, c, β, b), n_iter=old.n_iter, tol=old.tol)
-    if new.relative_gap > max(old.relative_gap, min(1e-8, old.tol)):
-        return m
-    return m._replace(b=b, F=F, certificate=new)
+    return finished(m, problem, HingeState(m.α, b), Q)
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #481efcf8
-SUPPORT = 1e-9  # share of the largest weight from which on a coefficient is kept
-
-
 class TruncatedHingeSVC(KernelClassifier):
     """Multiclass support vector machine with a truncated loss of the smallest margin.
 
@@ -425,7 +457,8 @@ class TruncatedHingeSVC(KernelClassifier):
     coef_ : array of shape (K, d)
         W, for the linear kernel.
     intercept_ : array of shape (K,)
-        b, with sum zero; of least norm where not unique (hinge).
+        b, with sum zero. Where they are not unique (hinge), the scores of the mean row, or for
+        other kernels the intercepts themselves, have least norm.
     truncation_ : float
         The margin at which the loss is truncated; -inf if nowhere.
     objective_path_ : array of shape (n_dca_iter_ + 1,)
@@ -507,33 +540,31 @@ class TruncatedHingeSVC(KernelClassifier):
         """
         training = self._training(X, y, sample_weight)
         self.truncation_ = choose_truncation(self.truncation, training.n_classes, self.loss)
-        problem, strategies = choose_road(self, training)
-        solver = ConvexSolver(Goal(self.tol, verbose=self.verbose), strategies)
-        descent = dca(
-            TruncatedHinge(problem, self.truncation_),
-            solver,
-            self.max_dca_iter,
-            LEAST_GAIN[self.loss],
-        )
-        m = descent.solution
+        road = choose_road(self, training)
+        solver = ConvexSolver(Goal(self.tol, verbose=self.verbose), road.strategies)
+        problem = TruncatedHinge(road.problem, self.truncation_)
+        descent = dca(problem, solver, self.max_dca_iter, LEAST_GAIN[self.loss])
+        last = problem.bound(descent.β) if descent.β.any() else problem.convex
+        m = trimmed(descent.solution, last, problem)
         if self.loss == "hinge":
-            m = settle_intercepts(m, problem.y, problem.c, descent.β)
-        self._keep(training, m, SUPPORT * problem.c.max())
-        self.objective_path_ = descent.path
+            m = settle_intercepts(m, last, problem)
+        self._keep(training, m, road)
+        self.objective_path_ = np.append(descent.path[:-1], problem.objective(m))
         self.n_dca_iter_ = len(descent.path) - 1
         warn_unconverged(type(self).__name__, self.certificate_)
         return self
 
-    def _keep(self, training, m, least):
-        "Keep the expansion of a solution: coefficients of at least `least`."
-        used = np.flatnonzero(np.abs(m.A).max(1) > least)
+    def _keep(self, training, m, road):
+        "Keep the expansion of a solution."
+        used = np.flatnonzero(m.A.any(1))
         self.support_ = training.first[used]
         self.dual_coef_ = m.A[used]
         self.support_vectors_ = None if training.precomputed else training.X[used]
         self.__dict__.pop("coef_", None)
-        if self.kernel == "linear":
-            self.coef_ = np.asarray(training.X.T @ m.A).T
         self.intercept_ = m.b
+        if self.kernel == "linear":
+            self.coef_ = np.asarray(training.X.T @ m.A).T if m.W is None else m.W
+            self.intercept_ = m.b - self.coef_ @ np.broadcast_to(road.centre, self.coef_.shape[1])
         self.certificate_ = m.certificate
         self.n_iter_ = m.certificate.n_iter
 

@@ -20,7 +20,11 @@ __all__ = [
     "measure",
     "primal_value",
     "sample_gaps",
+    "residual",
     "residual_square",
+    "Slips",
+    "slips",
+    "plane_rounding",
     "plane_certificate",
     "gap_certificate",
     "OwnClass",
@@ -36,7 +40,7 @@ __all__ = [
 ]
 
 # %% ../../nbs/twin_ksvc/43a_kernel_planes.ipynb #691da2d6
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -44,7 +48,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
 from ..core.boxqp import NOT_PSD, BoxProgram, boxqp_trusted
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, roundoff
 from ..core.kernels import gram_block
 from .surface import Hyperplane
 
@@ -119,6 +123,32 @@ class KernelValues:
     @cached_property
     def diagonal(self):
         return self.kernel.diag(self.X)
+
+    @cached_property
+    def sizes(self):
+        "s: roots of k(x, x), as in (4.8)."
+        if self.kernel.name == "precomputed" or callable(self.kernel.name):
+            return np.sqrt(np.maximum(self.diagonal, 0.0))
+        return self.kernel.sizes(self.X)
+
+    @cached_property
+    def relative_error(self):
+        "ε_K: error of a sum of products with kernel values, beside the sum of the sizes."
+        return 2 * (self.kernel.rounding(self.X) + roundoff(self.n + 8))
+
+    def total_size(self, w):
+        "Σ|a_j| s_j + |mean| Σ p_j s_j: at least ‖w‖, and what its rounding is measured against."
+        return float(np.abs(w.a) @ self.sizes[w.rows] + abs(w.mean) * (self.share @ self.sizes))
+
+    def error_along(self, I, w):
+        "How far rounding can have moved `along`, (43a.5)."
+        far = self.sizes[I] + self.share @ self.sizes
+        return self.relative_error * far * self.total_size(w) / self.size
+
+    @property
+    def noise(self):
+        "How far rounding can have moved an entry of `block`."
+        return 4 * self.relative_error * (self.sizes.max() / self.size) ** 2
 
     @property
     def spread(self):
@@ -205,26 +235,73 @@ def sample_gaps(task, f, z):  # f: values on the others
     return np.maximum(r, 0) * (task.hi - z) + np.maximum(-r, 0) * z
 
 
-def residual_square(values, task, plane, measured, z):
-    "The squared length of (43a.3)."
+def residual(values, task, plane, measured, z):  # -> Vector, its last entry
+    "(43a.3)."
     λ, pull = task.lam, task.weights * measured.own
     S, ridge, w = np.flatnonzero(z), task.lam * task.delta, plane.w
     t = values.from_mean(np.r_[task.own, task.others[S]], np.r_[λ * pull, z[S]])
     rows, place = np.unique(np.r_[t.rows, w.rows], return_inverse=True)
     a = np.bincount(place, np.r_[t.a, ridge * w.a], len(rows))
     bias = λ * pull.sum() + z.sum() + ridge * plane.b
-    return values.square(Vector(rows, a, t.mean + ridge * w.mean)) + float(bias**2)
+    return Vector(rows, a, t.mean + ridge * w.mean), float(bias)
+
+
+def residual_square(values, task, plane, measured, z):
+    "The squared length of (43a.3)."
+    ρ, bias = residual(values, task, plane, measured, z)
+    return values.square(ρ) + bias**2
+
+
+class Slips(NamedTuple):
+    "How far rounding can have moved what a certificate is made of."
+
+    own: np.ndarray  # the values of the plane on the own class
+    others: np.ndarray  # and on the others
+    length: float  # ‖u‖²
+    residual: float  # ‖ρ‖²
+
+
+def slips(values, task, plane, measured, z):  # KernelValues, … -> Slips
+    "Bounds on rounding for a plane that is measured by the kernel, (43a.5)."
+    w, ε = plane.w, values.relative_error
+    own = values.error_along(task.own, w) + roundoff(4) * abs(plane.b)
+    others = values.error_along(task.others, w) + roundoff(4) * abs(plane.b)
+    ρ, bias = residual(values, task, plane, measured, z)
+    pull = task.lam * task.weights
+    far = 1 + (values.sizes[task.own] + values.share @ values.sizes) / values.size
+    made_of = pull * np.abs(measured.own) @ far + z.sum() * far.max()
+    made_of += task.lam * task.delta * (values.total_size(w) + abs(plane.b))
+    moved = pull * own @ far + roundoff(values.n + 8) * made_of
+    length = np.sqrt(max(values.square(ρ) + bias**2, 0.0))
+    return Slips(
+        own,
+        others,
+        float(ε * values.total_size(w) ** 2 + roundoff(4) * plane.b**2),
+        float(ε * values.total_size(ρ) ** 2 + moved * (2 * length + moved)),
+    )
+
+
+def plane_rounding(task, measured, slips):  # -> number
+    "How far P and the gap of (43a.4) can be from those of exact arithmetic."
+    own, others, length, residual = slips
+    λ, n = task.lam, len(task.own) + len(task.others)
+    squares = task.weights @ (own * (2 * np.abs(measured.own) + own)) + task.delta * length
+    size = λ / 2 * (task.weights @ measured.own**2 + task.delta * measured.length)
+    size += task.hi @ (task.q + np.abs(measured.others))
+    moved = λ / 2 * squares + 2 * task.hi @ others + residual / (2 * λ * task.delta)
+    return float(moved + 2 * roundoff(n + 8) * size)
 
 
 def plane_certificate(values, task, plane, z, tol=1e-6, n_iter=0):  # -> Certificate
     "The certificate (43a.4) of any plane and any multipliers."
     measured = measure(values, task, plane)
     ρρ = residual_square(values, task, plane, measured, z)
-    return gap_certificate(task, measured, z, ρρ, tol, n_iter)
+    rounding = plane_rounding(task, measured, slips(values, task, plane, measured, z))
+    return replace(gap_certificate(task, measured, z, ρρ, tol, n_iter), rounding=rounding)
 
 
 def gap_certificate(task, measured, z, ρρ, tol, n_iter):  # ρρ: ‖ρ‖² -> Certificate
-    "The certificate (43a.4), everything in it being known."
+    "The certificate (43a.4), everything in it being known but its rounding."
     P, terms = primal_value(task, measured), sample_gaps(task, measured.others, z)
     outside = max(0.0, (-z / task.hi).max(), (z / task.hi - 1).max())
     return Certificate(
@@ -264,11 +341,12 @@ class OwnClass:
         M = values.block(own, own) + 1
         M *= self.root
         M *= self.root[:, None]
-        self.L = damped_factor(M, delta)
+        noise = len(own) * weights.max() * values.noise
+        self.L = damped_factor(M, delta, noise)
         self.columns = Columns(len(others), len(own))
 
     def dual_block(self, S):
-        "The matrix of the dual among the samples S of the others, (43a.5)."
+        "The matrix of the dual among the samples S of the others, (43a.6)."
         return self.columns.block(S, self._new_columns, self._products)
 
     def _new_columns(self, new):
@@ -296,18 +374,22 @@ class OwnClass:
         "The squared length of (43a.3), here that of rounding."
         return residual_square(self.values, task, plane, measured, z)
 
+    def slips(self, task, plane, measured, z):
+        return slips(self.values, task, plane, measured, z)
+
 
 DAMPING = 0.0, 1e-14, 1e-12, 1e-10, 1e-8  # shares of the trace that are tried as a further ridge
 
 
-def damped_factor(M, delta):  # changes M
+def damped_factor(M, delta, noise=0.0):  # noise: how far eigenvalues may be off; changes M
     """The Cholesky factor of M + δI, with the least further ridge that makes it one.
 
-    What a further ridge does to the plane, the certificate sees in its residual.
+    What a further ridge does to the plane, the certificate sees in its residual. The last resort
+    is a ridge as large as what rounding can have done to the matrix.
     """
-    trace, added = np.trace(M), 0.0
-    for share in DAMPING:
-        ridge = delta + share * trace
+    further, added = [share * np.trace(M) for share in DAMPING], 0.0
+    for more in (*further, noise, 2 * noise):
+        ridge = delta + more
         M.flat[:: len(M) + 1] += ridge - added
         added = ridge
         try:
@@ -414,8 +496,10 @@ class KernelPlane:
 
     def certify(self, state, n_iter=0, tol=1e-6, drift=0.0):
         "The certificate (43a.4) among the planes of the space."
-        ρρ = self.space.residual_square(self.task, state.plane, state.measured, state.z)
-        return gap_certificate(self.task, state.measured, state.z, ρρ, tol, n_iter)
+        task, (z, plane, measured) = self.task, state
+        ρρ = self.space.residual_square(task, plane, measured, z)
+        rounding = plane_rounding(task, measured, self.space.slips(task, plane, measured, z))
+        return replace(gap_certificate(task, measured, z, ρρ, tol, n_iter), rounding=rounding)
 
     def full_certificate(self, state, n_iter=0, tol=1e-6):
         "The certificate (43a.4) among all planes of the kernel."
@@ -535,6 +619,18 @@ class LandmarkClass:
         ρ += task.lam * task.delta * self.landmarks.coordinates(plane.w)
         bias = task.lam * (pull.sum() + task.delta * plane.b) + z.sum()
         return float(ρ @ ρ + bias**2)
+
+    def slips(self, task, plane, measured, z):
+        "Bounds on rounding; features are numbers, so nothing of the kernel is in them."
+        ω, ε = self.landmarks.coordinates(plane.w), roundoff(self.features.shape[1] + 8)
+        size, far = np.linalg.norm(ω) + abs(plane.b), 1 + np.linalg.norm(self.features, axis=1)
+        own, others = ε * far[self.own] * size, ε * far[self.others] * size
+        pull = task.lam * task.weights
+        made_of = pull * np.abs(measured.own) @ far[self.own] + z @ far[self.others]
+        made_of += task.lam * task.delta * size
+        moved = pull * own @ far[self.own] + roundoff(len(far) + 8) * made_of
+        length = np.sqrt(self.residual_square(task, plane, measured, z))
+        return Slips(own, others, float(ε * size**2), float(moved * (2 * length + moved)))
 
 
 def with_one(F):

@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "SHRUNK",
     "RULES",
     "PATH",
     "conjugate",
@@ -62,7 +63,7 @@ from mcsvm_lit.twin_margin.problem import (
     solve_margin_points,
 )
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, roundoff
 from ..core.compiled import kernel
 from ..core.extras import optional
 from ..core.paths import ExactPath, between
@@ -440,6 +441,9 @@ class HullProblem(Problem, Protocol):
     def model(self, point):  # -> (m, m)
         "The second derivative of F, or what stands for it where there is none."
 
+    def errors(self, point):  # -> number, (m,)
+        "How far rounding can have moved F and each entry of its gradient."
+
 
 def threshold(problem, point):  # -> θ, (smallest, largest)
     "The multiplier of Σλ = 1 with the least gap (32.12), and all that share it."
@@ -451,6 +455,8 @@ def certify_point(problem, point, n_iter=0, tol=1e-9):  # -> Certificate
     λ, f = point.λ, point.g + threshold(problem, point)[0]
     gap = float((f * np.where(f > 0, λ, λ - problem.u)).sum()) + point.slack  # (32.12)
     F = float(point.F)
+    of_value, of_gradient = problem.errors(point)
+    of_gradient = of_gradient + roundoff(len(λ) + 4) * (np.abs(point.g) + np.abs(f))
     return Certificate(
         min(gap - F, 0.0),
         -F,
@@ -459,10 +465,14 @@ def certify_point(problem, point, n_iter=0, tol=1e-9):  # -> Certificate
         n_iter=n_iter,
         tol=tol,
         unit=float(problem.unit),
+        rounding=float(of_value + of_gradient @ np.maximum(λ, problem.u - λ)),
     )
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #eb1ecc7b
+SHRUNK = 1e-14  # relative error of `shrink`, which solves an equation for p other than 1, 2, ∞
+
+
 class RobustPoint(NamedTuple):
     "A `HullPoint` of (32.10)."
 
@@ -492,6 +502,19 @@ class RobustProblem:
         κ = self.data.εbar + ε @ λ
         w = shrink(self.A.T @ λ, κ, p)
         return RobustPoint(λ, κ, w, w @ w / 2, self.A @ w - ε * dual_norm(w, p))
+
+    def errors(self, point):  # -> number, (m,)
+        "What moves w is the rounding of Σλ_i a_i, of κ, and of `shrink`, which is a contraction."
+        (m, d), data, w = self.A.shape, self.data, point.w
+        rows, given = np.linalg.norm(self.A, axis=1), np.linalg.norm(data.P, axis=1)
+        off = roundoff(3) * (given + np.linalg.norm(data.zbar))  # of the rows of A
+        size, dual_size = np.linalg.norm(w), dual_norm(w, data.p)
+        moved = roundoff(m + d + 8) * (point.λ @ rows + d**0.5 * point.κ) + point.λ @ off
+        moved += SHRUNK * size
+        of_value = moved * (size + moved / 2) + roundoff(d + 4) * size**2
+        of_gradient = (rows + off) * moved + (roundoff(d + 4) * rows + off) * size
+        of_gradient += data.ε * (d**0.5 * moved + roundoff(d + 8) * dual_size)
+        return of_value, of_gradient
 
     def model(self, point):  # -> (m, m)
         "The second derivative of F, (32.11)."

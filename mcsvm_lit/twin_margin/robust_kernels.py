@@ -40,7 +40,7 @@ from mcsvm_lit.twin_margin.robust import (
 )
 
 from ..core.boxqp import boxqp_trusted
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, roundoff
 from ..core.extras import optional
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
@@ -273,6 +273,7 @@ class IntervalPoint(NamedTuple):
     F: float
     g: np.ndarray
     slack: float  # the gap of the inner program
+    rounding: float  # of the inner program
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +319,15 @@ class IntervalProblem:
         b = s.x[:n] - s.x[n:]
         F = max(-s.certificate.dual, 0.0)
         g = self.M @ b - self.Δ @ np.abs(b)
-        return IntervalPoint(λ, b, s.x, F, g, s.certificate.gap)
+        return IntervalPoint(λ, b, s.x, F, g, s.certificate.gap, s.certificate.rounding)
+
+    def errors(self, point):  # -> number, (m,)
+        "How far rounding can have moved F and its gradient, with kernel values as they are."
+        m, size = len(self.M), np.abs(point.b)
+        ends = np.abs(self.M) + self.Δ
+        of_gradient = roundoff(len(size) + 8) * (ends @ size)
+        linear = point.λ @ ends + np.abs(self.Mbar) + self.Δbar  # |a| + κ of the inner program
+        return point.rounding + roundoff(m + 8) * (linear @ size), of_gradient
 
     def model(self, point):  # -> (m, m)
         "C K_SS⁻¹ C', the second derivative while support and signs stay."
