@@ -452,11 +452,15 @@ def judged_truncated(model, X, y, w):
         cS = model.C * (merged(X, y, w, S) if model.kernel != "precomputed" else w[S])
         p = A[np.arange(len(S)), y[S]] / cS
         share = np.clip(p, 0, 1)
-        D = cS @ {
-            "hinge": p,
-            "logistic": entropy(share) + entropy(1 - share),
-            "exponential": p + entropy(np.maximum(p, 0)),
-        }[model.loss] - half
+        D = (
+            cS
+            @ {
+                "hinge": p,
+                "logistic": entropy(share) + entropy(1 - share),
+                "exponential": p + entropy(np.maximum(p, 0)),
+            }[model.loss]
+            - half
+        )
         last = replace(last, dual=model.certificate_.dual)
     yield last, P, D
 

@@ -208,7 +208,7 @@ def _complementarity(g, α, y, c, hinge):  # margins, overwritten at the own cla
 
 
 def hinge_rounding(F, α, y, c, β=None, b=0.0, loss="hinge", errors=0.0):  # noqa: PLR0913
-    "How far P, D and the gap can be from those of exact arithmetic, (52.15)."
+    "How far P, D and the gap can be from those of exact arithmetic, (52.16)."
     largest = 1 + np.abs(F).max(1) + np.abs(b).max()
     steepest = np.ones(len(c))
     if loss == "exponential":
@@ -965,7 +965,7 @@ class WeightedHinge:
         return np.maximum(α, 0) * share[:, None]
 
     def balanced(self, α):
-        "Multipliers whose A sums to zero, by the least relative change, (52.16)."
+        "Multipliers whose A sums to zero, by the least relative change, (52.17)."
         for _ in range(2):
             r = self.coefficients(α).sum(0)
             new = self._shifted(α, r)
@@ -976,7 +976,7 @@ class WeightedHinge:
         return α
 
     def _shifted(self, α, r):
-        "One solution of (52.16)."
+        "One solution of (52.17)."
         own = np.arange(len(self.y)), self.y
         if self.loss == "exponential":  # multipliers have no bound, and need no counterweight
             S = np.zeros((self.K, self.K))
