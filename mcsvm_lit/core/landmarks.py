@@ -11,6 +11,7 @@ __all__ = [
     "EXHAUSTED",
     "EXACT_UP_TO",
     "MOST_PASSES",
+    "FIRST_LANDMARKS",
     "LandmarkSpan",
     "choose_landmarks",
     "FeatureBlocks",
@@ -26,9 +27,11 @@ __all__ = [
     "Found",
     "landmark_values",
     "trivial",
+    "until_certified",
 ]
 
 # %% ../../nbs/core/07c_landmarks.ipynb #7d8a0420
+import numbers
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -317,3 +320,20 @@ def trivial(loss, y, c):
     N = np.bincount(y, c)
     N = N[N > 0]
     return -(N * np.log(N / N.sum())).sum()
+
+
+# %% ../../nbs/core/07c_landmarks.ipynb #7eb25ceb
+FIRST_LANDMARKS = 32
+
+
+def until_certified(fit, n, rank):  # fit: number of landmarks -> LandmarkFit; n examples
+    "The fit on so many landmarks; for a share, on as many as bring the full relative gap below it."
+    if isinstance(rank, numbers.Integral):
+        return fit(rank)
+    number = FIRST_LANDMARKS
+    while True:
+        found = fit(min(number, n))
+        exhausted = len(found.landmarks.rows) < number  # no function is left to add
+        if exhausted or found.full.relative_gap <= rank:
+            return found
+        number *= 2

@@ -32,6 +32,7 @@ from mcsvm_lit.core.landmarks import (
     among_all,
     choose_landmarks,
     fit_landmarks,
+    until_certified,
 )
 from mcsvm_lit.crammer_singer.linear_solver import (
     LinearCrammerSinger,
@@ -157,10 +158,12 @@ class CrammerSingerSVC(KernelClassifier):
     max_iter : int, default=2000
         At most so many passes over the data. A pass is as many steps on single examples as there
         are distinct examples; for the linear kernel a Newton step counts as one, too.
-    rank : int, optional
+    rank : int or float, optional
         Seek the classifier in the span of at most so many landmarks, examples chosen by pivoted
-        Cholesky: for more examples than the kernel matrix can have rows. By default among all
-        functions of the kernel. For kernels other than the linear one.
+        Cholesky: for more examples than the kernel matrix can have rows. A number between 0 and 1
+        is the relative gap that `full_certificate_` should have: landmarks are added until it is
+        reached. By default among all functions of the kernel. For kernels other than the linear
+        one.
     cache_size : float, default=500
         Megabytes for the kernel matrix, or for the parts of it that are held at once; copies of
         smaller parts take up to a third more. With `rank`, megabytes for features of the examples.
@@ -216,7 +219,11 @@ class CrammerSingerSVC(KernelClassifier):
         "C": [Interval(numbers.Real, 0.0, np.inf, closed="right")],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
-        "rank": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "rank": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(numbers.Real, 0.0, 1.0, closed="neither"),
+            None,
+        ],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "fit_intercept": ["boolean"],
         "warm_start": ["boolean"],
@@ -297,18 +304,21 @@ class CrammerSingerSVC(KernelClassifier):
             raise ValueError("Landmarks need a finite C: leave out `rank`, or choose C.")
         self._refuse(training)
         c, bias = self.C * training.weights, Bias(float(self.fit_intercept))
-        goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
-        if goal.holds(len(training) * min(self.rank, len(training))):
-            marks = choose_landmarks(training.kernel, training.X, self.rank, goal.cache_size)
-            costs = by_label(self._table, training.y)
-            fit = in_features(training, c, marks, self.fit_intercept, goal, costs)
-        elif len(self._table):
-            raise ValueError(
-                "With costs the features of all examples must fit into memory: "
-                "raise cache_size, or lower rank."
-            )
-        else:
-            fit = fit_landmarks(training, c, self.rank, SmoothedHinge(), bias, goal)
+        goal, n = Goal(self.tol, self.max_iter, self.cache_size, self.verbose), len(training)
+        costs = by_label(self._table, training.y)
+
+        def on_landmarks(number):
+            if goal.holds(n * min(number, n)):
+                marks = choose_landmarks(training.kernel, training.X, number, goal.cache_size)
+                return in_features(training, c, marks, self.fit_intercept, goal, costs)
+            if len(costs.table):
+                raise ValueError(
+                    "With costs the features of all examples must fit into memory: "
+                    "raise cache_size, or lower rank."
+                )
+            return fit_landmarks(training, c, number, SmoothedHinge(), bias, goal)
+
+        fit = until_certified(on_landmarks, n, self.rank)
         self.certificate_, self.full_certificate_ = fit.certificate, fit.full
         self._keep_patterns(training, fit.η, fit.F)
         self.support_ = training.first[fit.landmarks.rows]

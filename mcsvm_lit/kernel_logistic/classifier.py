@@ -37,7 +37,7 @@ from mcsvm_lit.kernel_logistic.multinomial import (
 
 from ..core.certificates import roundoff, score_rounding
 from ..core.kernels import Kernel, refuse_indefinite
-from ..core.landmarks import Bias, fit_landmarks
+from ..core.landmarks import Bias, fit_landmarks, until_certified
 from ..core.passes import Softmax
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
@@ -169,11 +169,13 @@ class KernelLogisticRegression(KernelClassifier):
     max_iter : int, optional
         The most steps of all solvers together, on a pair, on a block or of Newton's method; by
         default each has its own limit.
-    rank : int, optional
+    rank : int or float, optional
         Seek the functions in the span of at most so many landmarks, examples chosen by pivoted
         Cholesky: for more examples than the kernel matrix can have rows, and for predictions that
-        need few of them. By default among all functions of the kernel. For kernels other than the
-        linear one; `solver` and `warm_start` have no meaning then.
+        need few of them. A number between 0 and 1 is the relative gap that `full_certificate_`
+        should have: landmarks are added until it is reached. By default among all functions of
+        the kernel. For kernels other than the linear one; `solver` and `warm_start` have no
+        meaning then.
     cache_size : float, default=500
         Megabytes for kernel values; with `rank`, for features of the examples.
     warm_start : bool, default=False
@@ -226,7 +228,11 @@ class KernelLogisticRegression(KernelClassifier):
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "max_iter": [None, Interval(numbers.Integral, 1, None, closed="left")],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
-        "rank": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "rank": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(numbers.Real, 0.0, 1.0, closed="neither"),
+            None,
+        ],
         "solver": [StrOptions({"auto", "smo", "newton"})],
         "fit_intercept": ["boolean"],
         "warm_start": ["boolean"],
@@ -294,7 +300,11 @@ class KernelLogisticRegression(KernelClassifier):
         _, c = softmax_check(
             training.y, self.C * training.weights, training.n_classes, self.fit_intercept
         )
-        fit = fit_landmarks(training, c, self.rank, Softmax(), bias, goal)
+
+        def on_landmarks(number):
+            return fit_landmarks(training, c, number, Softmax(), bias, goal)
+
+        fit = until_certified(on_landmarks, len(training), self.rank)
         two = training.n_classes == 2
         self.dual_coef_ = fit.a[:, 1:] - fit.a[:, :1] if two else fit.a
         self.intercept_ = fit.b[1:] - fit.b[:1] if two else fit.b
