@@ -6,6 +6,7 @@
 __all__ = [
     "LEVELS",
     "SCALARS",
+    "ITEMS",
     "PREFIX",
     "RUNTIME",
     "MATHEMATICS",
@@ -119,11 +120,14 @@ SCALARS = {  # numba's name: letter, bytes
 }
 
 
-def letter(t):  # a numba type of numbers
+ITEMS = {**SCALARS, "float32": ("f", 4)}  # of arrays
+
+
+def letter(t, known=SCALARS):  # a numba type of numbers
     "The letter of a type of numbers."
-    if str(t) not in SCALARS:
+    if str(t) not in known:
         raise TypeError(f"Kernels of the library take and return no values of type {t}.")
-    return SCALARS[str(t)][0]
+    return known[str(t)][0]
 
 
 def argument_text(t, only_read, kinds):  # numba type; iterator: is the next array only read?
@@ -135,7 +139,7 @@ def argument_text(t, only_read, kinds):  # numba type; iterator: is the next arr
         if isinstance(t.dtype, types.Record):
             kinds.append(dtype_of(t.dtype))
             return f"A{t.ndim}V{access}{len(kinds) - 1};"
-        return f"A{t.ndim}{letter(t.dtype)}{access}"
+        return f"A{t.ndim}{letter(t.dtype, ITEMS)}{access}"
     if isinstance(t, types.BaseTuple):
         return f"({''.join(argument_text(field, only_read, kinds) for field in t.types)})"
     return letter(t)
@@ -186,7 +190,7 @@ def result_text(t, start, kinds):  # `kinds` collects the classes of records
     if isinstance(t, types.NoneType):
         return "n"
     if isinstance(t, types.Array):
-        return f"A{t.ndim}{letter(t.dtype)}{start};"
+        return f"A{t.ndim}{letter(t.dtype, ITEMS)}{start};"
     if not isinstance(t, types.BaseTuple):
         return f"{letter(t)}{start};"
     head = "("
@@ -627,6 +631,7 @@ static int number_of(char type)
 {
     switch (type) {
     case 'd': return NPY_DOUBLE;
+    case 'f': return NPY_FLOAT;
     case 'q': return NPY_INT64;
     case 'Q': return NPY_UINT64;
     case 'i': return NPY_INT32;

@@ -11,6 +11,7 @@ __all__ = [
     "Flag",
     "Vector",
     "Matrix",
+    "SingleMatrix",
     "Tensor",
     "Indices",
     "IndexMatrix",
@@ -420,6 +421,7 @@ Count = Annotated[int, "i8"]
 Flag = Annotated[bool, "b1"]
 Vector = Annotated[np.ndarray, "f8[::1]"]
 Matrix = Annotated[np.ndarray, "f8[:,::1]"]
+SingleMatrix = Annotated[np.ndarray, "f4[:,::1]"]
 Tensor = Annotated[np.ndarray, "f8[:,:,::1]"]
 Indices = Annotated[np.ndarray, "i8[::1]"]
 IndexMatrix = Annotated[np.ndarray, "i8[:,::1]"]

@@ -103,6 +103,7 @@ STRATEGIES = (
     ByFactor(),
     KernelDescent(),
     WorkingSets(),
+    WorkingSets(single=False),
 )
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "SMALLEST",
     "PART_GAP",
     "SET_GAP",
+    "SINGLE_AIM",
     "STEPS",
     "LEAST_STEPS",
     "Look",
@@ -63,9 +64,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compiled import kernel
-from ..core.estimators import kernel_scores, row_codes
-from ..core.kernels import Kernel
+from ..core.estimators import row_codes
 from ..core.simplex import own_and_rest, project_row
+from ..core.single import DoubleRows, SingleRows
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
 from .problem import ONE_EACH, Costs, CrammerSinger, State, one_hot
@@ -85,6 +86,7 @@ FEW = 0.5
 SMALLEST = 200
 PART_GAP = 1 / 30
 SET_GAP = 1 / 10
+SINGLE_AIM = 0.98
 STEPS = 2000
 LEAST_STEPS = 100_000
 
@@ -167,7 +169,7 @@ def best_distribution(G, η, p, cA, D, new):  # D: work space
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #fe7c502f
-@kernel("f8[::1], f8[::1], f8[:,::1]")
+@kernel("f8[::1], f8[::1], f8[:,::1]", "f8[::1], f4[::1], f8[:,::1]")
 def add_row(δ, row, F):
     "F += δ rowᵀ, in the classes whose δ is not zero."
     for a in range(0, len(row), 2048):
@@ -191,7 +193,10 @@ def psi_of(G, η, p):
     return top - low
 
 
-@kernel("i8[::1], f8, f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1]")
+@kernel(
+    "i8[::1], f8, f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1]",
+    "i8[::1], f8, f4[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1]",
+)
 def batch(todo, least, Kxx, y, c, G, η):  # changes G and η -> steps taken
     "Solve the examples `todo` in turn, the first of them whatever its ψ."
     K, n = G.shape
@@ -213,7 +218,10 @@ def batch(todo, least, Kxx, y, c, G, η):  # changes G and η -> steps taken
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #16956b29
-@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], Costs, f8, f8, f8, i8, i8")
+@kernel(
+    "f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], Costs, f8, f8, f8, i8, i8",
+    "f4[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], Costs, f8, f8, f8, i8, i8",
+)
 def run(Kxx, y, c, G, η, costs, tol, floor, ε, due, most):  # noqa: PLR0913
     "Greedy batches; changes G and η -> Look, steps, is nothing left to do?"
     steps = 0
@@ -364,7 +372,7 @@ class Examples:
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f4be6ba2
-@kernel("f8[:,::1], f8[:,::1], f8[:,::1]")
+@kernel("f8[:,::1], f8[:,::1], f8[:,::1]", "f4[:,::1], f8[:,::1], f8[:,::1]")
 def add_rows(Kxx, α, F):  # α (K, n), most columns zero; changes F (K, m)
     "F += α K, four rows of K at a time, for the examples and classes whose α is not zero."
     K, n = α.shape
@@ -425,7 +433,10 @@ def combine(trail, effect, G, Δα, ΔF):  # two trails of α and of F (2, K, n)
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #9642fd39
-@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8")
+@kernel(
+    "f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8",
+    "f4[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8",
+)
 def project_back(Kxx, y, c, η, Δα, ΔF, most):  # changes Δα and ΔF -> were there at most `most`?
     "Project the examples back that a move would take out of their simplices."
     K, n = η.shape
@@ -451,7 +462,10 @@ def project_back(Kxx, y, c, η, Δα, ΔF, most):  # changes Δα and ΔF -> wer
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f175c626
-@kernel("f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1]")
+@kernel(
+    "f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1]",
+    "f4[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1]",
+)
 def prolong(Kxx, c, η, trail, T, Δα, ΔF):  # fills Δα and ΔF
     "Every example's last move, times T or the largest factor that keeps it a distribution."
     K, n = η.shape
@@ -553,10 +567,10 @@ class Leaper:
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #44957df0
-@kernel("f8[:,::1], i8[::1]")
+@kernel("f8[:,::1], i8[::1]", "f4[:,::1], i8[::1]")
 def submatrix(Kxx, S):  # -> Kxx[S][:, S]
     "The kernel matrix of some examples."
-    out = np.empty((len(S), len(S)))
+    out = np.empty((len(S), len(S)), Kxx.dtype)
     for a in range(len(S)):
         for b in range(len(S)):
             out[a, b] = Kxx[S[a], S[b]]
@@ -642,12 +656,16 @@ def working_set(e, g, size):  # shares of the gap; how many examples fit -> sort
 class Source(NamedTuple):
     "Where kernel values come from, and of how many examples a kernel matrix fits into memory."
 
-    kernel: Kernel
-    X: object
+    rows: SingleRows | DoubleRows
     size: int
 
+    @classmethod
+    def of(cls, rows, megabytes):
+        "As many examples as have room for their matrix."
+        return cls(rows, max(2, int((megabytes * 2**20 / rows.dtype.itemsize) ** 0.5)))
+
     def part(self, S):
-        return self._replace(X=self.X[S])
+        return self._replace(rows=self.rows.part(S))
 
 
 def solve_set(source, e, S, stop, tell, rng):  # -> (steps, has anything changed?)
@@ -657,15 +675,14 @@ def solve_set(source, e, S, stop, tell, rng):  # -> (steps, has anything changed
     change = e.put(S, few)
     moved = change.any(1)
     if moved.any():
-        V = source.X[S[moved]]
-        e.G += kernel_scores(source.kernel, source.X, V, change[moved]).T
+        e.G += source.rows.scores(source.rows.part(S[moved]), change[moved]).T
     return taken, bool(moved.any())
 
 
 def descend_in_sets(source, e, stop, tell=silent, rng=None):  # rng: draws first samples -> steps
     "Solve on few, check on all; changes the state of the examples."
     if e.n <= source.size:
-        return descend(source.kernel(source.X), e, stop, tell)[1]
+        return descend(source.rows.matrix(), e, stop, tell)[1]
     steps = 0
     while True:
         e.exchange()
@@ -737,29 +754,43 @@ class KernelDescent:
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #383355a1
 class WorkingSets:
-    "Solves on few examples and checks on all, in the memory given; a step solves for one example."
+    """Solves on few examples and checks on all, in the memory given; a step solves for one example.
 
-    name = "working sets"
+    Parameters
+    ----------
+    single : bool, default=True
+        Work with kernel values in float32? The scores of the end are in float64 in any case.
+    """
+
+    def __init__(self, single=True):
+        self.single = single
+        self.name = "working sets" if single else "working sets in float64"
 
     def suits(self, problem, goal):
         "Any kernel whose matrix is neither there nor fits."
-        return isinstance(problem, CrammerSinger) and not KernelDescent().suits(problem, goal)
+        if not isinstance(problem, CrammerSinger) or KernelDescent().suits(problem, goal):
+            return False
+        return not self.single or SingleRows.of(problem.kernel, problem.X).trusted
 
     def budget(self, problem, goal):
         return goal.max_steps or max(LEAST_STEPS, STEPS * problem.n)
 
     def run(self, problem, state, effort):
         examples = Examples.of(problem, state)
-        size = max(2, int((effort.goal.cache_size * 2**20 / 8) ** 0.5))
+        make = SingleRows.of if self.single else DoubleRows
+        source = Source.of(make(problem.kernel, problem.X), effort.goal.cache_size)
         rng = None if examples.at_work().any() else np.random.default_rng(0)
 
         def tell(primal, gap, steps):
             effort.tell(primal, gap, steps, examples.state)
 
-        stop = Stop(tol=effort.aim, most=effort.budget)
-        source = Source(problem.kernel, problem.X, size)
+        aim = SINGLE_AIM * effort.aim if self.single else effort.aim
+        stop = Stop(tol=aim, most=effort.budget)
         steps = descend_in_sets(source, examples, stop, tell, rng)
-        return examples.state(), steps
+        state = examples.state()
+        if self.single and steps:
+            state = State(state.η, problem.scores(own_and_rest(state.η, problem.y, problem.c)))
+        return state, steps
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #886b6fbf
@@ -770,4 +801,5 @@ def solve_kernel(
     before=None,  # distributions (n, K) to start from
 ):  # -> Solution, whose state holds distributions and scores
     "Crammer and Singer's problem with any kernel, to any relative duality gap."
-    return solve(problem, goal or Goal(), (KernelDescent(), WorkingSets()), before)
+    strategies = KernelDescent(), WorkingSets(), WorkingSets(single=False)
+    return solve(problem, goal or Goal(), strategies, before)

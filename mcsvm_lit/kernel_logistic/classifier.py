@@ -42,6 +42,7 @@ from ..core.passes import Softmax
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
 from .linear import FeatureNewton, LinearLogistic, few_features
+from .many_rows import SingleNewton
 from .problem import score_bound
 from .sampled_newton import SampledNewton, many_rows, rows_problem
 from .solvers import BinaryLogistic, Gram, strategies_for
@@ -81,7 +82,8 @@ def logistic_strategies(problem, solver, fresh):
         few = few_features(problem.table.Z, problem.K)
         return [SampledNewton(), FeatureNewton()] if few else [SampledNewton()]
     if isinstance(problem, SoftmaxLogistic):
-        return softmax_strategies(solver, fresh)
+        first = [] if solver == "smo" else [SingleNewton()]
+        return [*first, *softmax_strategies(solver, fresh)]
     return strategies_for(solver, problem.gram.matrix is not None)
 
 

@@ -8,12 +8,12 @@ __all__ = [
     "BLOCK_BUDGET",
     "BLOCK_LIMIT",
     "BLOCK_PATIENCE",
-    "CACHE_SHARE",
     "WORTH",
     "MOVES",
     "SOFTMAX_NEWTON_LIMIT",
     "DIRECT_SIZE",
     "DIRECTION_ACCURACY",
+    "NEAR_ACCURACY",
     "DIRECTION_LIMIT",
     "LEAST_LOGARITHM",
     "RISING_AIM",
@@ -40,6 +40,7 @@ __all__ = [
     "gap_shares",
     "worth_a_step",
     "Batch",
+    "SingleBatch",
     "block_steps",
     "towards_corners",
     "first_distributions",
@@ -81,7 +82,7 @@ from mcsvm_lit.kernel_logistic.solvers import (
 )
 
 from ..core.certificates import Certificate, gap_rounding
-from ..core.compiled import Indices, Matrix, Vector, kernel
+from ..core.compiled import Indices, Matrix, SingleMatrix, Vector, kernel
 from ..core.extras import optional
 from ..core.linear import conjugate_gradients, definite_solver
 from ..core.simplex import own_and_rest
@@ -94,12 +95,12 @@ BLOCK_EARLY = 0.8  # of the aim: where blocks end, since balancing costs a part 
 BLOCK_BUDGET = 100  # times n: steps before Newton's method takes over
 BLOCK_LIMIT = 2000  # times n: steps where nothing takes over
 BLOCK_PATIENCE = 5  # times n: steps before the pace of the gap is judged
-CACHE_SHARE = 2  # one part in two of the cache is for rows of the Gram matrix
 WORTH = 0.2  # of the largest share of the gap: examples with less wait for another batch
 MOVES = 50  # moves of the centre in a row; a few are enough
 SOFTMAX_NEWTON_LIMIT = 100  # iterations of Newton's method
 DIRECT_SIZE = 1500  # n K: systems up to this size are factored, others solved by gradients
 DIRECTION_ACCURACY = 0.05  # of the slope: squared residual that is small enough for a step
+NEAR_ACCURACY = 0.005  # the same with a preconditioner, where digits cost few products
 DIRECTION_LIMIT = 500  # conjugate gradients for one Newton system
 LEAST_LOGARITHM = -600.0  # logarithms of given distributions are clipped here
 RISING_AIM = 0.1  # relative gap asked for at the weights below those asked for
@@ -516,7 +517,15 @@ class Batch(NamedTuple):
     rows: Matrix
 
 
-@kernel("Batch, Examples, BlockPoint, f8, f8")
+class SingleBatch(NamedTuple):
+    "The same with rows in float32."
+
+    todo: Indices
+    slots: Indices
+    rows: SingleMatrix
+
+
+@kernel("Batch, Examples, BlockPoint, f8, f8", "SingleBatch, Examples, BlockPoint, f8, f8")
 def block_steps(batch, examples, point, κ, least):  # -> steps; changes the point
     "Solve the examples of a batch in turn, with the kernel G + κ."
     F, u, total = point
@@ -623,7 +632,7 @@ class SoftmaxLogistic:
         if before is not None:
             u = log_softmax(np.clip(before, LEAST_LOGARITHM, 0), axis=1)
             return self.refresh(LogisticState(u, np.zeros_like(u)))[0]
-        times = self.gram.times
+        times = self.gram.rough_times
         return LogisticState(*first_distributions(times, self.y, self.c, self.K, self.intercept))
 
     def refresh(self, state):
@@ -684,22 +693,23 @@ class Blocks:
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #fdf78910
-def batches(gram, rows, shares):  # rows: a cache, where the matrix is not stored
-    "The examples with the largest shares of the gap, worst first, as many as rows fit at a time."
-    todo = np.flatnonzero(shares >= WORTH * shares.max())
+def batches(gram, examples, point, shares, least):
+    "The examples whose share of the gap is at least `least`, worst first, as rows are at hand."
+    todo = np.flatnonzero(shares >= least)
     todo = todo[np.argsort(-shares[todo], kind="stable")]
-    if gram.matrix is not None:
-        yield Batch(todo, todo, gram.matrix)
-        return
-    room = len(rows.buffer)
-    for part in np.split(todo, range(room, len(todo), room)):
-        yield Batch(part, rows.ensure(part), rows.buffer)
+
+    def still(part):
+        F, u = point.F[:, part].T, point.u[:, part].T
+        return examples.c[part] * softmax_kl(F, u) >= least
+
+    for part, slots, rows in gram.parts(todo, still):
+        make = Batch if rows.dtype == float else SingleBatch
+        yield make(part, slots, rows)
 
 
 def descend_blocks(problem, state, effort, patient=True):  # -> state, steps
     "Greedy batches until the aim of `effort`; with intercepts the centre moves."
     n, κ, gram = len(problem.y), problem.penalty, problem.gram
-    rows = gram.rows(CACHE_SHARE) if gram.matrix is None else None
     examples = Examples(problem.y, problem.c, gram.diagonal)
     blocks = Blocks.of(problem, state)
     shares = np.empty(n)
@@ -722,9 +732,9 @@ def descend_blocks(problem, state, effort, patient=True):  # -> state, steps
             continue
         least, moves = WORTH * shares.max(), 0
         taken = 0
-        for batch in batches(gram, rows, shares):
+        for batch in batches(gram, examples, blocks.point, shares, least):
             left = effort.budget - steps - taken
-            batch = Batch(batch.todo[:left], batch.slots[:left], batch.rows)
+            batch = batch._replace(todo=batch.todo[:left], slots=batch.slots[:left])
             taken += block_steps(batch, examples, blocks.point, κ, least)
         if not taken:
             break  # what is left is rounding
@@ -773,8 +783,12 @@ class SoftmaxSystem(NamedTuple):
     V: np.ndarray
 
 
-def direction_by_gradients(times, system, q, accuracy=DIRECTION_ACCURACY):  # -> S x, G S x
-    "Conjugate gradients on (23.15) until the squared residual is a small share of the slope."
+def direction_by_gradients(times, system, q, accuracy=DIRECTION_ACCURACY, near=None):
+    """S x, G S x by conjugate gradients on (23.15).
+
+    They stop when the squared residual is a small share of the slope; `near` is an approximate
+    inverse of the matrix, to precondition them with.
+    """
     κ, S, V = system
     v = S.transposed(V)
 
@@ -786,7 +800,7 @@ def direction_by_gradients(times, system, q, accuracy=DIRECTION_ACCURACY):  # ->
     def enough(rr, x):
         return rr <= accuracy * max(q - (v * x).sum(), 1e-15 * q)
 
-    x, GSx = conjugate_gradients(product, v, enough, DIRECTION_LIMIT)
+    x, GSx = conjugate_gradients(product, v, enough, DIRECTION_LIMIT, near)
     return S.times(x), GSx
 
 
@@ -832,7 +846,9 @@ def softmax_newton_step(problem, point, u):  # u: log p -> SoftmaxStep
         Sx, GSx = direction_by_cholesky(gram.matrix, system)
     else:
         q = (r * Gr).sum() + κ * unbalanced @ unbalanced
-        Sx, GSx = direction_by_gradients(gram.times, system, q)
+        near = gram.preconditioner(np.exp(u), problem.c, κ)
+        accuracy = DIRECTION_ACCURACY if near is None else NEAR_ACCURACY
+        Sx, GSx = direction_by_gradients(gram.times, system, q, accuracy, near)
     Δ = r - Sx
     return SoftmaxStep(Δ, Gr - GSx, κ * (total + Δ.sum(0)))
 
@@ -852,10 +868,10 @@ def armijo_length(problem, point, step):  # -> t, or None if rounding leaves non
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #e8037911
-def softmax_newton(problem, state, effort):  # -> the best state met, iterations
-    "Newton's method on (23.14) from the coefficients of `state`, whose scores are `state.F`."
+def softmax_newton(problem, state, effort, a=None):  # -> the best state met, iterations
+    "Newton's method on (23.14) from the scores `state.F` of a, by default those of `state.u`."
     best = BestPoint(problem, effort)
-    a, F, b = problem.coefficients(state.u), state.F, None
+    a, F, b = problem.coefficients(state.u) if a is None else a, state.F, None
     for it in range(effort.budget + 1):
         b = problem.best_intercepts(F, b)
         u = log_softmax(F + b, axis=1)

@@ -99,6 +99,7 @@ from mcsvm_lit.core.kernels import (
 from ..core.certificates import Certificate, score_rounding
 from ..core.compiled import Vector, kernel
 from ..core.linear import conjugate_gradients, definite_solver
+from ..core.single import DoubleRows, KeptRows, KeptTiles, SingleRows
 from ..core.solving import Effort, Goal, Pace, solve
 from ..core.threads import one_thread
 from .problem import best_intercept, klr_certificate, klr_check, klr_values
@@ -454,6 +455,36 @@ class Gram:
         if self.matrix is None:
             return self.k, self.X
         return Kernel("precomputed").fit(self.matrix), self.matrix
+
+    @cached_property
+    def single(self):  # -> SingleRows, or None
+        "Rows for values in float32, where the matrix does not fit and float32 will do."
+        rows = SingleRows.of(self.k, self.X) if self.matrix is None else None
+        return rows if rows is not None and rows.trusted else None
+
+    @cached_property
+    def tiles(self):  # -> KeptTiles, or None
+        "Products in float32, where the matrix does not fit."
+        return None if self.single is None else KeptTiles(self.single, self.cache_size)
+
+    @cached_property
+    def kept(self):  # -> KeptRows
+        "Rows in float32, or in float64 where that will not do, as many as there is room for."
+        self.__dict__.pop("tiles", None)  # the room is one
+        return KeptRows(self.single or DoubleRows(self.k, self.X), self.cache_size)
+
+    def rough_times(self, V):
+        "G V, in float32 where a product in float64 would have to be streamed."
+        return self.times(V) if self.tiles is None else self.tiles.times(V)
+
+    def preconditioner(self, p, c, κ):
+        "An approximate inverse of the matrix of (23.15); there is none."
+
+    def parts(self, todo, still):
+        "The rows `todo` in parts, as of `KeptRows`."
+        if self.matrix is not None:
+            return iter([(todo, todo, self.matrix)])
+        return self.kept.parts(todo, still)
 
     def rows(self, part=1):  # -> KernelRows
         "A cache of rows in one of so many parts of the room."
