@@ -69,7 +69,7 @@ from ..core.simplex import own_and_rest, project_row
 from ..core.single import DoubleRows, SingleRows
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
-from .problem import ONE_EACH, Costs, CrammerSinger, State, one_hot
+from .problem import ONE_EACH, Costs, CrammerSinger, State
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b60efc56
 SHARE = 0.5
@@ -762,9 +762,12 @@ class WorkingSets:
         Work with kernel values in float32? The scores of the end are in float64 in any case.
     """
 
+    name = "working sets"
+
     def __init__(self, single=True):
         self.single = single
-        self.name = "working sets" if single else "working sets in float64"
+        if not single:
+            self.name = "working sets in float64"
 
     def suits(self, problem, goal):
         "Any kernel whose matrix is neither there nor fits."
