@@ -271,6 +271,7 @@ def errors(X, y, C):  # ours and SVC on data held out, in per cent
 
 # -- linear ----------------------------------------------------------------------------------------
 TOLS, LEVELS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6), (1e-2, 1e-3, 1e-4)
+MOST_FRANK_WOLFE = 20_000  # steps of `dual-fw-svm`: minutes on these problems
 
 
 def by_liblinear(X, y, C, tol):  # -> W (K, d)
@@ -332,9 +333,19 @@ class Linear:
     def liblinear(self, tol):
         return by_liblinear(self.X, self.y, self.C, tol)
 
+    def frank_wolfe(self, tol):
+        from dual_fw_svm import MulticlassFrankWolfeSVM
+
+        how = dict(formulation="cs", record_every=MOST_FRANK_WOLFE, max_iter=MOST_FRANK_WOLFE)
+        return MulticlassFrankWolfeSVM(C=self.C, tol=tol, **how).fit(self.X, self.y).coef_
+
     def runs(self):
         runs = {"ours": self.ours, "LinearSVC": self.linear_svc}
-        return runs | ({"liblinear-official": self.liblinear} if find_spec("liblinear") else {})
+        if find_spec("liblinear"):
+            runs["liblinear-official"] = self.liblinear
+        if find_spec("dual_fw_svm"):
+            runs["dual-fw-svm"] = self.frank_wolfe
+        return runs
 
     def excess(self, s, best):
         "Of the prototypes that a run has found."
@@ -368,7 +379,8 @@ def cs_linear(repeat):
     """No bias; digits divided by 16, synthetic standardised (unscaled, LIBLINEAR takes many times
     longer, and no user of it should leave it so). In the columns of tolerances: CPU seconds of
     `fit` (excess of the primal value of `coef_` over the best dual value known); `!`: ours stopped
-    above the gap asked for, with a warning. A tolerance is the relative duality gap for us and a
+    above the gap asked for, with a warning. A tolerance is the relative duality gap for us
+    and for dual-fw-svm (Frank-Wolfe steps on all examples at once, at most 20,000 of them), and a
     bound on violated optimality conditions for LIBLINEAR, so the last columns compare at equal
     excess, interpolated in the logarithms (≥, ≤: its or our loosest run was already better, so that
     the time is a bound; ≈: both); *only ours*: no tolerance that was run got it there. `LinearSVC`
