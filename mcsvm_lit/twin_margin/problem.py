@@ -229,7 +229,7 @@ def margin_rounding(d, μ, caps, terms, noise=0.0):  # diagonal of Q, shares, Σ
     "How far the gap of a plane can be from that of exact arithmetic, (30.14)."
     lengths = np.sqrt(np.abs(d))
     noise *= 1 + 2 * len(μ) * float(μ.max(initial=0.0))  # with what `checked_matrix` adds
-    return (2 + caps) * (roundoff(terms + 8) * float(lengths.max() * (μ @ lengths)) + noise)
+    return 2 * (1 + caps) * (roundoff(terms + 8) * float(lengths.max() * (μ @ lengths)) + noise)
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #1fed3081
