@@ -23,6 +23,8 @@ __all__ = [
     "weights_of",
     "Features",
     "features",
+    "LabelSlack",
+    "label_slack",
     "Part",
     "Work",
     "winners",
@@ -93,6 +95,7 @@ from mcsvm_lit.probability.thresholds import (
     arcsine_thresholds,
     combined,
     coupling_bounds,
+    filled,
     kernel_values,
     normalised_bounds,
     positive_share,
@@ -104,9 +107,10 @@ from ..core.estimators import KernelClassifier, folds_of, progress, warn_unconve
 from ..core.kernels import Kernel, check_psd, pivoted_cholesky
 from ..core.simplex import grid_size
 from ..core.threads import across
+from .hinge import expand
 from .losses import border_weights, choose_truncation
 from .path_in_weights import Sample, tour
-from .truncated import Truncation, kernel_many, truncated_many
+from .truncated import Truncation, kernel_many, slopes, truncated_many
 
 # %% ../../nbs/probability/54_classifier.ipynb #b3d30e8f
 MOST_WEIGHTS = 200_000  # a lattice of more weights is refused
@@ -181,6 +185,34 @@ def features(training, K, loss):  # Training, classes per solution -> Features
     return Features(kernel(X), np.arange(X.shape[0]), gram=True)
 
 
+# %% ../../nbs/probability/54_classifier.ipynb #ef2d4dfb
+class LabelSlack(NamedTuple):
+    "What (54.5) needs, for each solution and each pair of classes."
+
+    shift: np.ndarray  # Σ u (v_r - v_k) (m, K, K)
+    μ: np.ndarray  # (m, K, K)
+    gap: np.ndarray  # (m,)
+
+    def differences(self, F, d2):  # of one solution: scores without b (n, K), d² -> (n, K, K)
+        "Lower bounds of the differences of exact scores."
+        width = self.gap / self.μ + self.μ * d2[:, None, None]
+        return F[:, :, None] - F[:, None] + self.shift - width
+
+
+def label_slack(η, v, gap, d2):  # multipliers (n, K), levels (n, K), typical d² -> shift, μ
+    "The choice of u and μ in (54.5) that proves most, for each pair of classes."
+    K = η.shape[1]
+    shift, μ = np.zeros((K, K)), np.ones((K, K))
+    for k in range(K):
+        may = η[:, k] > 0
+        for r in range(K):
+            if r != k:
+                level, room = (v[:, r] - v[:, k])[may], η[may, k]
+                found = filled(level, room, gap, 2 * d2) if may.any() else (-np.inf, 1.0)
+                shift[k, r], μ[k, r] = found
+    return shift, μ
+
+
 # %% ../../nbs/probability/54_classifier.ipynb #7330bd70
 class Part(NamedTuple):
     "Some of the weights of a fit."
@@ -200,17 +232,37 @@ class Work(NamedTuple):
     weights: np.ndarray  # of the examples
     tol: float
 
-    def __call__(self, f, part):  # -> coefficients (m, K, q), intercepts, objectives, certificates
+    def __call__(self, f, part):  # -> V (m, K, q), b, objectives, certificates, slack
         "The solutions for the weights of a part."
         sample = f.sample(part.y, self.K, self.weights, part.on)
         if not f.gram:
-            tol = min(self.tol, 1e-8)
-            many = truncated_many(sample, part.Π, self.C, self.truncation, tol)
-            return many.W, many.b, many.objective, many.certificates
+            tol, hinge = min(self.tol, 1e-8), self.truncation.loss == "hinge"
+            many = truncated_many(sample, part.Π, self.C, self.truncation, tol, keep=hinge)
+            slack = self.slack(sample, part.Π, many) if hinge else None
+            return many.W, many.b, many.objective, many.certificates, slack
         many = kernel_many(sample, part.Π, self.C, self.truncation, self.tol)
         V = np.zeros((len(part.Π), self.K, len(part.y)))
         V[:, :, slice(None) if part.on is None else part.on] = many.A.transpose(0, 2, 1)
-        return V, many.b, many.objective, many.certificates
+        slack = self.slack(sample, part.Π, many)
+        return V, many.b, many.objective, many.certificates, slack
+
+    def slack(self, sample, Π, many):  # Sample, weights, ManySolutions -> LabelSlack
+        "How far differences of scores can be from the exact ones."
+        size = sample.R.diagonal() if sample.Z is None else (sample.Z**2).sum(1)
+        found = []
+        for π, A, b, certificate in zip(Π, many.A, many.b, many.certificates):
+            F = sample.Z @ (A.T @ sample.Z).T if sample.R is None else sample.R @ A
+            c = self.C * π[sample.y] * self.weights_of(sample)
+            η = c[:, None] * np.eye(self.K)[sample.y] - A
+            η -= expand(slopes(F + b, sample.y, c, self.truncation.s), sample.y)
+            v = F + 1 - np.eye(self.K)[sample.y]
+            gap = max(certificate.gap, 0.0) + certificate.rounding
+            found.append((*label_slack(η, v, gap, 2 * size.max() or 1.0), gap))
+        return LabelSlack(*(np.array(part) for part in zip(*found)))
+
+    def weights_of(self, sample):
+        "The weights of the examples of a sample."
+        return np.ones(len(sample.y)) if sample.weights is None else sample.weights
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #35d90590
@@ -462,7 +514,7 @@ class Fit(NamedTuple):
     b: np.ndarray
     certificate: object
     truncation: float
-    slack: ScoreSlack | None = None  # how far scores are from the exact ones (machines, m)
+    slack: ScoreSlack | LabelSlack | None = None  # how far scores are from the exact ones
     held: np.ndarray | None = None  # held-out probabilities
 
 
@@ -547,7 +599,11 @@ def fit_jointly(est, training, C):  # -> Fit
         V = (V[:, 0] - V[:, 1]).reshape(len(machines), len(Π), -1)
         b = (b[:, 0] - b[:, 1]).reshape(len(machines), len(Π))
     certificates = [certificate for answer in answers for certificate in answer[3]]
-    return Fit(Π, rows, V, b, worst_certificate(certificates, est.tol), s)
+    slack = None
+    if not two and answers[0][4] is not None:
+        parts = zip(*(answer[4] for answer in answers))
+        slack = LabelSlack(*(np.concatenate(part)[order] for part in parts))
+    return Fit(Π, rows, V, b, worst_certificate(certificates, est.tol), s, slack)
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #9a762434
@@ -863,7 +919,8 @@ class SVMProbabilityClassifier(KernelClassifier):
         """Intervals that contain what exact solutions would give.
 
         The fit stops at a relative gap of `tol`; these are bounds for the probabilities of the
-        same thresholds and the same temperature without any gap, as narrow as `tol` is small.
+        same thresholds or weights and the same temperature without any gap, as narrow as `tol` is
+        small. With a truncated loss they are those of the last convex problems.
 
         Parameters
         ----------
@@ -876,14 +933,18 @@ class SVMProbabilityClassifier(KernelClassifier):
             The bounds.
         """
         X = self._check(X)
-        if self._slack is None or self.kernel == "precomputed":
+        K = len(self.classes_)
+        counted = self.scheme in (*TWO_CLASS, "gumbel") or K == 2
+        if self._slack is None or self.kernel == "precomputed" or not counted:
             raise ValueError(
-                "probability_bounds is for machines of two classes (the schemes 'pairwise' and "
-                "'one-vs-rest') with a convex hinge loss and a kernel that is not precomputed."
+                "probability_bounds is for the schemes 'pairwise', 'one-vs-rest' and 'gumbel', "
+                "with the hinge loss and a kernel that is not precomputed."
             )
+        if not self._of_two:
+            low, high = self._in_blocks(X, self._count_bounds)
+            return self._heated_bounds(low.T, high.T)
         bounds = self._in_blocks(X, self._share_bounds)
         low, high = np.clip(bounds, LEAST_SHARE, 1 - LEAST_SHARE)
-        K = len(self.classes_)
         if K == 2:
             low, high = (
                 np.column_stack(pair) for pair in ((low[0], 1 - high[0]), (high[0], 1 - low[0]))
@@ -892,8 +953,28 @@ class SVMProbabilityClassifier(KernelClassifier):
             low, high = normalised_bounds(low.T, high.T)
         else:
             low, high = coupling_bounds(low, high, K)
+        return self._heated_bounds(low, high)
+
+    def _heated_bounds(self, low, high):
+        "Bounds of probabilities (n, K) at the temperature of the fit."
         T = self.temperature_
         return normalised_bounds(low ** (1 / T), high ** (1 / T)) if T != 1 else (low, high)
+
+    def _count_bounds(self, X):
+        "Bounds of the shares of labels (2, K, n) of checked rows, by (54.5)."
+        Φ, V = self._features(X)
+        distance = squared_distances(self.kernel_, self._radius, X)
+        proved = excluded = 0
+        m, K = len(V), len(self.classes_)
+        itself = np.eye(K, dtype=bool)
+        for v, b, *parts in zip(V, self.intercept_, *self._slack):
+            F = np.asarray(Φ @ v.T)
+            least = LabelSlack(*parts).differences(F, distance)
+            level = LEVEL * (1 + np.abs(F + b).max(1))  # where `winners` decides by the prior
+            clear = least > level[:, None, None]
+            proved = proved + (clear | itself).all(2).T
+            excluded = excluded + (clear & ~itself).any(1).T
+        return (np.array([proved, m - excluded]) + 0.5) / (m + K / 2)
 
     def _share_bounds(self, X):
         "Bounds of the shares (2, machines, n) of checked rows, by (53.7)."

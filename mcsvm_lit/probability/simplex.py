@@ -4,7 +4,6 @@
 
 # %% auto #0
 __all__ = [
-    "FARTHEST",
     "exact_labels",
     "region",
     "partition",
@@ -268,9 +267,6 @@ def share_potential(θ):  # logarithms of probabilities (K,)
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #24a38c64
-FARTHEST = 3.0  # a step changes no probability by more than a factor of e³
-
-
 def _newton(prop, tol, max_iter):  # positive shares (n, K) -> θ
     n, K = prop.shape
     f = _by_sets if K < _MANY else _by_nodes
@@ -286,7 +282,7 @@ def _newton(prop, tol, max_iter):  # positive shares (n, K) -> θ
             return θ
         rhs = h * ((h * e).sum(1, keepdims=True) - e)
         δ = np.linalg.solve(J + h[:, :, None] * h[:, None], rhs[..., None])[..., 0]  # (51.12)
-        θ[act] += δ * np.minimum(1, FARTHEST / np.abs(δ).max(1, keepdims=True))
+        θ[act] += δ
     warnings.warn(
         f"{len(act)} of {n} shares were not inverted to {tol:.0e} in {max_iter} steps.",
         ConvergenceWarning,
