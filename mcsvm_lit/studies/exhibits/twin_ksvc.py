@@ -24,6 +24,9 @@ __all__ = [
     "LOOKED_AT",
     "PATHS",
     "RULES",
+    "PROTOCOLS",
+    "GROUPS",
+    "SETS",
     "read",
     "part",
     "awkward_rows",
@@ -52,6 +55,21 @@ __all__ = [
     "gaps",
     "by_rule",
     "rules",
+    "by_protocol",
+    "protocols",
+    "iris_paths",
+    "sets_at",
+    "draw_sets",
+    "sets_are_right",
+    "figure_2",
+    "first_of_each_kind",
+    "around",
+    "draw_events",
+    "one_side_moves",
+    "figure_6",
+    "draw_shares",
+    "begins_left_ends_elbow",
+    "figure_7",
     "clouds",
     "draw_answers",
     "draw_pair",
@@ -70,8 +88,9 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
+from sklearn.model_selection import LeaveOneOut
 
-from ...core.drawing import COLORS, axes, style
+from ...core.drawing import COLORS, INK, axes, style
 from ...twin_ksvc.classifier import TwinKSVC, TwinKSVCCV, both_orders, pair_qp
 from ...twin_ksvc.family import GRID, answer, tuned
 from ...twin_ksvc.path_in_lambda import liveliest, path_of, twin_path
@@ -612,6 +631,234 @@ def rules(rng, data, eps, r):
     X, y, T, t = part(data, r)
     fits = {k: TwinKSVCCV(sweeps=0, eps=eps, vote=v).fit(X, y) for k, v in RULES.items()}
     return {k: 100 * float(m.score(T, t)) for k, m in fits.items()}
+
+
+# %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #360ac0fc
+PROTOCOLS = {"five folds": 5, "ten folds": 10, "one at a time": LeaveOneOut()}
+
+
+def by_protocol(rows):  # -> a row for each data set
+    "Mean test and held-out accuracy by protocol."
+    out = []
+    for data, mine in by_data(rows).items():
+        means = {
+            k: float(np.mean([r[k] for r in mine]))
+            for k in mine[0]
+            if k not in ("data", "r", "gap")
+        }
+        out.append(dict(data=data, repetitions=len(mine)) | means)
+    return out
+
+
+@exhibit(
+    "TKP",
+    "protocols",
+    "Test accuracy by the way in which λ is validated",
+    jobs(data=["iris", "wine"], r=[0]),
+    jobs(data=["iris", "wine", "new_thyroid", "seeds"], r=range(5)),
+    table=by_protocol,
+    columns=(
+        "data set=data",
+        "repetitions=repetitions:.0f",
+        *(f"{name}={name}:.2f" for name in PROTOCOLS),
+        *(f"held out, {name}=held {name}:.2f" for name in PROTOCOLS),
+    ),
+    prints="ten folds or leave-one-out, no comparison",
+    protocol="repetitions of Table 2; parameters for the vote",
+    claims={
+        "test accuracies of the three protocols differ by three points at most": lambda t: all(
+            np.ptp([r[k] for k in PROTOCOLS]) <= 3 for r in t
+        )
+    },
+)
+def protocols(rng, data, r):
+    X, y, T, t = part(data, r)
+    row, gaps = {}, []
+    for name, cv in PROTOCOLS.items():
+        m = TwinKSVCCV(eps=EPS, cv=cv).fit(X, y)
+        row[name] = 100 * float(m.score(T, t))
+        row[f"held {name}"] = 100 * m.best_score_
+        gaps.append(m.certificate_.relative_gap)
+    return row | dict(gap=max(gaps))
+
+
+# %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #80513f58
+GROUPS = {3: ("B", "C"), 18: ("A", "C")}  # the program, and whose samples have multipliers
+SETS = ("left", "elbow", "right")
+
+
+@lru_cache(1)
+def iris_paths():  # -> {3: path, 18: path}
+    "Both paths of versicolor against virginica, all of iris."
+    X, y = read("iris")
+    X = standardise(X)
+    return {
+        3: twin_path(X[y == 1], X[y == 2], X[y == 0], EPS),
+        18: twin_path(X[y == 2], X[y == 1], X[y == 0], EPS),
+    }
+
+
+def sets_at(path, program, lam):  # -> rows, one for each sample with a multiplier
+    "Where every sample is, its value and its multiplier."
+    p, qp = path.at(lam), path.qp
+    values = -(qp.N[:, :-1] @ p.w + p.b)
+    groups = np.where(np.arange(len(values)) < qp.nB, *GROUPS[program])
+    return [
+        dict(program=program, group=str(g), value=float(f), margin=float(q), multiplier=float(z))
+        | dict(set=SETS[side])
+        for g, f, q, z, side in zip(groups, values, qp.q, p.z, p.side)
+    ]
+
+
+def draw_sets(table):
+    "Multiplier against value, group by group, with the margin."
+    kinds = list(dict.fromkeys((r["program"], r["group"]) for r in table))
+    fig, ax = axes(1, len(kinds), width=8.4, height=2.7, sharey=True)
+    for a, (program, group) in zip(ax, kinds):
+        rows = [r for r in table if (r["program"], r["group"]) == (program, group)]
+        a.axvline(rows[0]["margin"], color=INK, lw=0.8)
+        for k, name in enumerate(SETS):
+            inside = [r for r in rows if r["set"] == name]
+            values, z = ([r[key] for r in inside] for key in ("value", "multiplier"))
+            a.plot(values, z, "o", ms=4, color=COLORS[k], label=f"{name}: {len(inside)}")
+        sign = "-f" if program == 3 else "f"
+        a.set(title=f"program {program}: {group}", xlabel=f"${sign}(x)$", ylim=(-0.1, 1.1))
+        a.legend(loc="center right", fontsize=7)
+    ax[0].set_ylabel("multiplier")
+    return fig
+
+
+def sets_are_right(t):
+    "Multipliers are full on the left, zero on the right; values are on the side that is said."
+    sides = {"left": 1, "elbow": 0, "right": -1}
+    full = all(
+        r["multiplier"] == {"left": 1.0, "right": 0.0}[r["set"]] for r in t if sides[r["set"]]
+    )
+    misses = [(r["margin"] - r["value"], sides[r["set"]]) for r in t]
+    return full and all(abs(m) < 1e-9 if side == 0 else m * side > -1e-9 for m, side in misses)
+
+
+@exhibit(
+    "TKP",
+    "figure_2",
+    "The sets of both programs at one λ (Figures 2 to 5)",
+    jobs(program=[3, 18]),
+    draw=draw_sets,
+    columns=("program", "group", "value:.3f", "margin", "multiplier:.3f", "set"),
+    prints="drawings without data",
+    protocol="iris standardised, versicolor against virginica, λ = 1",
+    claims={"full on the left, none on the right, at the margin in the elbow": sets_are_right},
+)
+def figure_2(rng, program):
+    return sets_at(iris_paths()[program], program, 1.0)
+
+
+# %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #ebbb1311
+def first_of_each_kind(path):  # -> [(number, event index)]
+    "The first event of each of the eight kinds that the path has."
+    numbers = path.events.number.tolist()
+    return [(k, numbers.index(k)) for k in range(1, 9) if k in numbers]
+
+
+def around(path, l):  # -> rows of λ, multiplier and what is missing to the margin
+    "The sample of an event, on the pieces above and below it."
+    i, qp, ends = path.rows[l], path.qp, np.r_[2 * path.lams[0], path.lams, 0.0]
+    below = next(k for k in range(l + 1, len(ends)) if ends[k + 1] < ends[l + 1])
+    above = next(k for k in range(l, -1, -1) if ends[k] > ends[l + 1])
+    lams = np.r_[
+        np.linspace(ends[above], ends[l + 1], 5), np.linspace(ends[l + 1], ends[below + 1], 5)[1:]
+    ]
+    found = []
+    for λ in lams[lams > 0]:
+        p = path.at(λ)
+        missing = float(qp.q[i] + qp.N[i] @ np.r_[p.w, p.b])
+        found.append(dict(lam=float(λ), multiplier=float(p.z[i]), missing=missing))
+    return found
+
+
+def draw_events(table):
+    "For each kind of event the way of one sample: multiplier against what is missing."
+    numbers = list(dict.fromkeys(r["number"] for r in table))
+    fig, ax = axes(2, 4, width=8.4, height=4.2)
+    for a, k in zip(ax.flat, numbers):
+        rows = [r for r in table if r["number"] == k]
+        way = [[r[key] for r in rows] for key in ("missing", "multiplier")]
+        a.plot(*way, "-", color=COLORS[(k - 1) % 4], lw=1.4)
+        a.plot(way[0][-1], way[1][-1], ">", color=COLORS[(k - 1) % 4], ms=6)
+        a.axvline(0, color=INK, lw=0.6)
+        a.set(title=f"event {k}: {rows[0]['move']}", ylim=(-0.1, 1.1))
+    for a in ax[-1]:
+        a.set_xlabel("missing to the margin")
+    return fig
+
+
+def one_side_moves(t):
+    "In the elbow nothing is missing; outside it the multiplier is at a bound."
+    return all(abs(r["missing"]) < 1e-9 or r["multiplier"] in (0.0, 1.0) for r in t)
+
+
+@exhibit(
+    "TKP",
+    "figure_6",
+    "One event of each of the eight kinds",
+    jobs(program=[3]),
+    draw=draw_events,
+    columns=("number", "move", "λ=lam:.4g", "multiplier:.3f", "missing to the margin=missing:.3f"),
+    prints="a drawing without data",
+    protocol="iris standardised, versicolor against virginica, the first program",
+    claims={"a sample moves along a bound or along its margin": one_side_moves},
+)
+def figure_6(rng, program):
+    path = iris_paths()[program]
+    return [
+        dict(number=k, move=str(path.events[l].move)) | row
+        for k, l in first_of_each_kind(path)
+        for row in around(path, l)
+    ]
+
+
+# %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #d41b2383
+def draw_shares(table):
+    "How many samples are left, in the elbow and right, along the path."
+    fig, ax = axes(width=6.4, height=2.8)
+    lams = [r["lam"] for r in table]
+    counts = [[r[name] for r in table] for name in SETS]
+    ax.stackplot(lams, counts, labels=SETS, colors=COLORS[:3], alpha=0.75, step="pre")
+    ax.set(xscale="log", xlabel="λ₂", ylabel="samples", xlim=(lams[-1], lams[0]))
+    ax.legend(loc="center left")
+    return fig
+
+
+def begins_left_ends_elbow(t):
+    first, last = t[0], t[-1]
+    begins = first["elbow"] == first["right"] == 0
+    return begins and last["left"] == 0 and last["elbow"] > 0
+
+
+@exhibit(
+    "TKP",
+    "figure_7",
+    "The sets along a whole path of the second program",
+    jobs(program=[18]),
+    draw=draw_shares,
+    columns=("λ=lam:.4g", *SETS),
+    prints="a drawing without data; ideally all samples end on the right",
+    protocol="iris standardised, versicolor against virginica",
+    claims={
+        "all begin on the left; none ends there, and the elbow is not empty": (
+            begins_left_ends_elbow
+        )
+    },
+)
+def figure_7(rng, program):
+    path = iris_paths()[program]
+    edges = np.r_[2 * path.lams[0], path.lams, path.lams[-1] / 4]
+    middles = np.sqrt(edges[1:] * edges[:-1])[np.diff(edges) < 0]
+    rows = []
+    for λ in middles:
+        counts = np.bincount(path.at(λ).side, minlength=3).tolist()
+        rows.append(dict(lam=float(λ)) | dict(zip(SETS, counts)))
+    return rows
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #e8416b01
