@@ -1821,6 +1821,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                                                'mcsvm_lit/probability/classifier.py'),
                                                   'mcsvm_lit.probability.classifier.SVMProbabilityClassifier._features': ( 'probability/classifier.html#svmprobabilityclassifier._features',
                                                                                                                            'mcsvm_lit/probability/classifier.py'),
+                                                  'mcsvm_lit.probability.classifier.SVMProbabilityClassifier._fit': ( 'probability/classifier.html#svmprobabilityclassifier._fit',
+                                                                                                                      'mcsvm_lit/probability/classifier.py'),
                                                   'mcsvm_lit.probability.classifier.SVMProbabilityClassifier._heated_bounds': ( 'probability/classifier.html#svmprobabilityclassifier._heated_bounds',
                                                                                                                                 'mcsvm_lit/probability/classifier.py'),
                                                   'mcsvm_lit.probability.classifier.SVMProbabilityClassifier._in_blocks': ( 'probability/classifier.html#svmprobabilityclassifier._in_blocks',

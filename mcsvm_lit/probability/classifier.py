@@ -289,8 +289,8 @@ def winners(
 
 # %% ../../nbs/probability/54_classifier.ipynb #86c2a623
 def worst_certificate(certificates, tol):  # of all solutions -> Certificate
-    "The certificate of the largest gap, with the worst residuals of all."
-    worst = max(certificates, key=lambda certificate: certificate.relative_gap)
+    "The certificate that proves least, with the worst residuals of all."
+    worst = max(certificates, key=lambda c: (not replace(c, tol=tol).converged, c.proved_gap))
     residuals = {name: max(getattr(c, name) for c in certificates) for name in KKT._fields}
     return replace(worst, tol=tol, n_iter=len(certificates), **residuals)
 
@@ -432,13 +432,14 @@ class HeldOut(NamedTuple):
 
 
 def fit_fold(est, training, fold):  # an unfitted classifier -> probabilities of the test part
-    "Fit to one side of a fold and predict the other."
+    "Fit to one side of a fold, without a warning of its own, and predict the other."
     X, train, test = training.X, fold.train, fold.test
     if training.precomputed:
         seen, new = X[np.ix_(train, train)], X[np.ix_(test, train)]
     else:
         seen, new = X[train], X[test]
-    return est.fit(seen, training.y[train], fold.train_weights).predict_proba(new)
+    model = clone(est)._fit(seen, training.y[train], fold.train_weights)
+    return model.predict_proba(new)
 
 
 def width(kernel):
@@ -813,6 +814,12 @@ class SVMProbabilityClassifier(KernelClassifier):
         SVMProbabilityClassifier
             The fitted classifier.
         """
+        self._fit(X, y, sample_weight)
+        warn_unconverged(type(self).__name__, self.certificate_)
+        return self
+
+    def _fit(self, X, y, sample_weight=None):
+        "Fit without looking at the certificate."
         training = self._training(X, y, sample_weight)
         self.C_, self.temperature_ = self.C, 1.0
         self.__dict__.pop("cv_results_", None)
@@ -828,7 +835,6 @@ class SVMProbabilityClassifier(KernelClassifier):
         if self.temperature and folds:
             self.temperature_ = self._left_out(training, fit, folds).temperature()
         self._keep(training, fit)
-        warn_unconverged(type(self).__name__, self.certificate_)
         return self
 
     def _left_out(self, training, fit, folds):

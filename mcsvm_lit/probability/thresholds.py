@@ -16,6 +16,7 @@ __all__ = [
     "FRESH_ROUNDS",
     "LARGEST_BLOCK",
     "BLOCKS",
+    "LEAST_PUSH",
     "LEAST_SHARE",
     "MEGABYTES",
     "upper_bounds",
@@ -530,11 +531,14 @@ class ScoreSlack(NamedTuple):
         return tuple(gap / μ[:, None] + μ[:, None] * d2 / 2 for μ in (self.μ_low, self.μ_high))
 
 
+LEAST_PUSH = 1e-12  # μ, as a share of the room that there is
+
+
 def filled(v, room, gap, d2):  # levels and rooms of examples that may move -> (Σuv, μ) of (53.7)
     "The choice of μ that proves most, with the highest levels filled first."
     order = np.argsort(-v, kind="stable")
     v, room = v[order], np.cumsum(room[order])
-    wanted = np.sqrt(2 * gap / d2)
+    wanted = max(np.sqrt(2 * gap / d2), LEAST_PUSH * room[-1])  # without a gap any μ will do
     inside = min(np.searchsorted(room, wanted), len(room) - 1)
     μ = np.append(room, min(wanted, room[-1]))
     total = np.cumsum(v * np.diff(room, prepend=0.0))
