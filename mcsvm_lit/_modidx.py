@@ -1071,6 +1071,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                               'mcsvm_lit/crammer_singer/problem.py'),
                                                   'mcsvm_lit.crammer_singer.problem.Costs.added': ( 'crammer_singer/problem.html#costs.added',
                                                                                                     'mcsvm_lit/crammer_singer/problem.py'),
+                                                  'mcsvm_lit.crammer_singer.problem.Costs.paid': ( 'crammer_singer/problem.html#costs.paid',
+                                                                                                   'mcsvm_lit/crammer_singer/problem.py'),
                                                   'mcsvm_lit.crammer_singer.problem.Costs.part': ( 'crammer_singer/problem.html#costs.part',
                                                                                                    'mcsvm_lit/crammer_singer/problem.py'),
                                                   'mcsvm_lit.crammer_singer.problem.CrammerSinger': ( 'crammer_singer/problem.html#crammersinger',

@@ -273,8 +273,7 @@ class LinearCrammerSinger:
         lengths = np.linalg.norm(state.M, axis=1)
         errors = roundoff(self.rows.width + 6) * size * lengths.max()
         added = self.terms.added[self.terms.kind]
-        paid = np.where(state.η > 0, np.abs(added), added).max(1, initial=1.0)
-        largest = paid + np.abs(state.F).max(1)
+        largest = self.costs.paid(added, state.η) + np.abs(state.F).max(1)
         moved = errors + np.abs(state.η.sum(1) - 1) * largest
         scores = gap_rounding(self.c, moved, 5 * largest, lipschitz=3.0, operations=K + 8)
         summed = roundoff(n + 4) * (size @ α)  # the error of M(η), each row

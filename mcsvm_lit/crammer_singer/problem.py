@@ -65,6 +65,12 @@ class Costs(NamedTuple):
         "What makes G of scores: the costs, or minus one for the own class."
         return self.table[self.kind] if len(self.table) else -one_hot(y, K)
 
+    def paid(self, added, η):  # -> (n,), or one
+        "The largest cost that the values of an example contain."
+        if not len(self.table):
+            return 1.0
+        return np.where(η > 0, np.abs(added), added).max(1)
+
 
 ONE_EACH = Costs(np.empty((0, 0)), np.empty(0, np.int64))
 
@@ -187,7 +193,7 @@ def cs_certificate(  # noqa: PLR0913 (a point, its scores, and what is known of 
     unnormed = np.abs(η.sum(1) - 1)
     infeasible = max(-η.min(), unnormed.max())
     slackness = (c[:, None] * η * (G.max(1, keepdims=True) - G)).max()
-    largest = np.where(η > 0, np.abs(added), added).max(1, initial=1.0) + np.abs(F).max(1)
+    largest = costs.paid(added, η) + np.abs(F).max(1)
     moved = errors + drift + unnormed * largest
     return Certificate(
         primal=float(P),
