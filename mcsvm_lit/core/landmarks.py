@@ -9,10 +9,13 @@ __all__ = [
     "BLOCK_NUMBERS",
     "LEAST_ROWS",
     "EXHAUSTED",
+    "TOGETHER",
     "EXACT_UP_TO",
     "MOST_PASSES",
     "FIRST_LANDMARKS",
     "LandmarkSpan",
+    "accepted",
+    "random_pivots",
     "choose_landmarks",
     "FeatureBlocks",
     "LandmarkFit",
@@ -40,7 +43,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 
 from .certificates import Certificate
-from .kernels import gram_block, pivoted_cholesky
+from .kernels import gram_block
 from .passes import Block, Rounds, SmoothedHinge, Softmax, sampled_newton
 from .simplex import own_and_rest
 
@@ -50,6 +53,7 @@ CANDIDATE_SHARE = 0.25  # of the memory, at most, for choosing
 BLOCK_NUMBERS = 2**21  # features of a block: sixteen megabytes in float64
 LEAST_ROWS = 256
 EXHAUSTED = 1e-12  # share of the trace: what is left then is rounding
+TOGETHER = 64  # rows that are drawn together
 
 
 class LandmarkSpan(NamedTuple):
@@ -74,24 +78,60 @@ class LandmarkSpan(NamedTuple):
         return solve_triangular(self.root, W.T, trans="T", lower=True, check_finite=False)
 
 
+def accepted(S, then, rng):  # what is left of drawn rows, and E_ii when drawn -> places, factor
+    "Which of the drawn rows become landmarks, each by (7c.5) after those before it."
+    now, chosen = S.diagonal().copy(), []
+    least = np.maximum(rng.random(len(S)) * then, np.finfo(float).eps * then.max())
+    L = np.zeros((len(S), len(S)))
+    for i in range(len(S)):
+        if now[i] > least[i]:
+            k = len(chosen)
+            L[k] = (S[i] - L[:k, i] @ L[:k]) / now[i] ** 0.5
+            now -= L[k] ** 2
+            now[i] = 0.0
+            chosen.append(i)
+    return chosen, np.tril(L[: len(chosen), chosen].T)
+
+
+def random_pivots(kernel, X, rank, rng):  # -> at most `rank` rows, Lᵀ
+    "Landmarks drawn by (7c.5), and the factor L of what they explain of the kernel matrix."
+    left = kernel.diag(X).astype(float)
+    total, T, pivots = left.sum(), np.empty((min(rank, len(left)), len(left))), []
+    while len(pivots) < len(T) and left.sum() > EXHAUSTED * total:
+        r = len(pivots)
+        drawn = rng.choice(len(left), min(TOGETHER, len(left)), p=left / left.sum())
+        S = gram_block(kernel, X, drawn, drawn) - T[:r, drawn].T @ T[:r, drawn]
+        places, root = accepted(S, left[drawn], rng)
+        new, root = drawn[places][: len(T) - r], root[: len(T) - r, : len(T) - r]
+        if not len(new):
+            break  # what is left is rounding
+        rows = gram_block(kernel, X, new) - T[:r, new].T @ T[:r]
+        T[r : r + len(new)] = solve_triangular(root, rows, lower=True, check_finite=False)
+        left = np.maximum(left - (T[r : r + len(new)] ** 2).sum(0), 0)
+        pivots += list(new)
+        left[pivots] = 0
+    return np.array(pivots, np.intp), T[: len(pivots)]
+
+
 def choose_landmarks(kernel, X, rank, cache_size=500, seed=0):  # -> LandmarkSpan
     "At most `rank` landmarks among rows of `X`."
     n = X.shape[0]
     room = int(CANDIDATE_SHARE * cache_size * 2**17 / max(1, min(rank, n)))
     m = min(n, max(min(CANDIDATES, room), min(2 * rank, n)))
-    near = np.sort(np.random.default_rng(seed).choice(n, m, replace=False))
+    rng = np.random.default_rng(seed)
+    near = np.sort(rng.choice(n, m, replace=False))
     if kernel.name == "precomputed":
         part = X[near][:, near]
         part = part.toarray() if issparse(part) else part
         some = type(kernel)("precomputed").fit(part)
     else:
         part, some = X[near], kernel
-    L, pivots = pivoted_cholesky(some, part, EXHAUSTED, rank)
+    pivots, T = random_pivots(some, part, rank, rng)
     if not len(pivots):  # a kernel that is zero on all rows: one landmark, whose feature is zero
-        L, pivots = np.eye(m, 1), np.zeros(1, np.intp)
+        pivots, T = np.zeros(1, np.intp), np.eye(1, m)
     rows = near[pivots]
     own = None if kernel.name == "precomputed" else X[rows]
-    return LandmarkSpan(kernel, own, rows, np.tril(L[pivots]))
+    return LandmarkSpan(kernel, own, rows, np.tril(T[:, pivots].T))
 
 
 class FeatureBlocks:

@@ -160,10 +160,10 @@ class CrammerSingerSVC(KernelClassifier):
         At most so many passes over the data. A pass is as many steps on single examples as there
         are distinct examples; for the linear kernel a Newton step counts as one, too.
     rank : int or float, optional
-        Seek the classifier in the span of at most so many landmarks, examples chosen by pivoted
-        Cholesky: for more examples than the kernel matrix can have rows. A number between 0 and 1
-        is the relative gap that `full_certificate_` should have: landmarks are added until it is
-        reached. By default among all functions of the kernel. For kernels other than the linear
+        Seek the classifier in the span of at most so many landmarks, examples drawn by randomly
+        pivoted Cholesky: for more examples than the kernel matrix can have rows. A number between 0
+        and 1 is the relative gap that `full_certificate_` should have: landmarks are added until it
+        is reached. By default among all functions of the kernel. For kernels other than the linear
         one.
     cache_size : float, default=500
         Megabytes for the kernel matrix, or for the parts of it that are held at once; copies of

@@ -172,12 +172,12 @@ class KernelLogisticRegression(KernelClassifier):
         The most steps of all solvers together, on a pair, on a block or of Newton's method; by
         default each has its own limit.
     rank : int or float, optional
-        Seek the functions in the span of at most so many landmarks, examples chosen by pivoted
-        Cholesky: for more examples than the kernel matrix can have rows, and for predictions that
-        need few of them. A number between 0 and 1 is the relative gap that `full_certificate_`
-        should have: landmarks are added until it is reached. By default among all functions of
-        the kernel. For kernels other than the linear one; `solver` and `warm_start` have no
-        meaning then.
+        Seek the functions in the span of at most so many landmarks, examples drawn by randomly
+        pivoted Cholesky: for more examples than the kernel matrix can have rows, and for
+        predictions that need few of them. A number between 0 and 1 is the relative gap that
+        `full_certificate_` should have: landmarks are added until it is reached. By default among
+        all functions of the kernel. For kernels other than the linear one; `solver` and
+        `warm_start` have no meaning then.
     cache_size : float, default=500
         Megabytes for kernel values; with `rank`, for features of the examples.
     warm_start : bool, default=False

@@ -7,6 +7,10 @@ __all__ = [
     "Source",
     "is_dask",
     "slices",
+    "in_memory",
+    "blocks_in",
+    "as_rows",
+    "labels_of",
     "source_of",
     "as_block",
     "checked",
@@ -31,9 +35,10 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils import compute_class_weight
+from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.certificates import Certificate
 from ..core.estimators import warn_unconverged
@@ -64,12 +69,35 @@ def slices(X, y, w, rows):
         yield X[part], y[part], None if w is None else w[part]
 
 
+def in_memory(X):
+    "Are these rows at hand, rather than blocks or a collection of Dask?"
+    return not is_dask(X) and (hasattr(X, "shape") or hasattr(X, "__array__"))
+
+
+def blocks_in(X):
+    "Is it a list of blocks?"
+    return isinstance(X, list) and (len(X) == 0 or isinstance(X[0], tuple))
+
+
+def as_rows(X):
+    "Rows as an array, a memory map or a CSR matrix; nothing is copied that need not be."
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    return X.tocsr() if sparse.issparse(X) else np.asanyarray(X)
+
+
+def labels_of(y):
+    "The labels of rows in memory, or scikit-learn's sentence about them."
+    if y is None:
+        raise ValueError("A classifier requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    return y
+
+
 def source_of(X, y=None, sample_weight=None, rows=8192):  # -> Source
     "What can be read block by block, or one clear sentence."
-    if y is not None and not is_dask(X):
-        y = np.asarray(y)
-        X = X.to_numpy() if hasattr(X, "to_numpy") else X
-        X = X.tocsr() if sparse.issparse(X) else X
+    if in_memory(X) or (y is not None and not is_dask(X)):
+        X, y = as_rows(X), labels_of(y)
         if X.shape[0] != len(y):
             raise ValueError(f"X has {X.shape[0]} rows, but there are {len(y)} labels.")
         w = None if sample_weight is None else np.asarray(sample_weight, float)
@@ -153,8 +181,12 @@ def coding_of(counts, C, class_weight):  # counts: of all blocks -> Coding
         raise ValueError("There are no blocks.")
     classes, index = np.unique(np.concatenate([c[0] for c in counts]), return_inverse=True)
     total = np.bincount(index, np.concatenate([c[1] for c in counts]), len(classes))
-    if len(classes) < 2:
-        raise ValueError(f"A classifier needs two classes; the data contain {classes.tolist()}.")
+    if len(classes) == 0:
+        raise ValueError("There is no row whose weight is not zero.")
+    if len(classes) == 1:
+        raise ValueError(
+            f"A classifier needs two classes; the data contain one class: {classes.tolist()[0]!r}."
+        )
     if class_weight == "balanced":
         weights = total.sum() / (len(classes) * total)
     else:
@@ -286,7 +318,24 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array-like, optional
             How often each row counts.
         """
+        self._look(X, reset=True)
         return self._solved(self._rounds(X, y, sample_weight))
+
+    def _look(self, X, reset):
+        "Number and names of the features of rows that are at hand, as scikit-learn wants it."
+        X = np.asarray(X) if isinstance(X, list) and not blocks_in(X) else X
+        if not in_memory(X):
+            return
+        X = X.tocsr() if sparse.issparse(X) else X
+        X = (X if hasattr(X, "shape") else np.asarray(X))[:1]
+        if not reset and not hasattr(self, "feature_names_in_"):
+            X = as_rows(X)  # blocks have no names
+        validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def to_local(self):
         """The ordinary fitted classifier, without what belongs to single rows.
@@ -325,11 +374,11 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
             from mcsvm_lit.scale.cluster import lazily
 
             return lazily(X, answer, self.n_features_in_)
-        if callable(X) or isinstance(X, list) and len(X) and isinstance(X[0], tuple):
+        if callable(X) or blocks_in(X):
             blocks = X() if callable(X) else X
             return (answer(block[0] if isinstance(block, tuple) else block) for block in blocks)
-        X = X.to_numpy() if hasattr(X, "to_numpy") else X
-        X = X.tocsr() if sparse.issparse(X) else np.asanyarray(X)
+        self._look(X, reset=False)
+        X = as_rows(X)
         parts = range(0, max(X.shape[0], 1), self.block_rows)
         return np.concatenate([answer(X[i : i + self.block_rows]) for i in parts])
 
