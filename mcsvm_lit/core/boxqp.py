@@ -753,16 +753,26 @@ def _verdict(program, d, x, g):
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #92503ba7
-def box_rounding(program, d, x, g, ν):  # -> number
+@kernel("BoxProgram, f8[::1], f8[::1], f8[::1], f8, f8")
+def box_rounding(program, d, x, g, ν, γ):  # γ: relative error of the sums
     "How far objective and gap can be from those of exact arithmetic, (5.18)."
     _, q, lo, hi, a, b = program
-    n, root, reach = len(x), np.sqrt(d), np.abs(x)
-    pull = np.abs(ν * a)
-    slips = roundoff(n + 8) * (root * (root @ reach) + np.abs(q)) + roundoff(6) * pull
-    alone = np.divide(np.abs(g + ν * a), d, where=d > 0, out=np.zeros(n))
-    down, up = _rooms(x, lo, hi, np.maximum(_size(x), alone))
-    off = abs(ν * (a @ x - b)) + roundoff(n + 8) * (pull @ reach + abs(ν * b))
-    return float(slips @ (np.maximum(down, up) + reach) + off)
+    far = reach = 0.0
+    for k in range(len(x)):
+        far = max(far, abs(x[k]))
+        reach += np.sqrt(d[k]) * abs(x[k])
+    far = far if far > 0 else 1.0
+    moved, Ax, size = 0.0, -b, abs(b)
+    for k in range(len(x)):
+        r = abs(g[k] + ν * a[k])
+        beyond = max(far, r / d[k]) if d[k] > 0 else far
+        down, up = x[k] - lo[k], hi[k] - x[k]
+        room = max(down if down < np.inf else beyond, up if up < np.inf else beyond)
+        slip = γ * (np.sqrt(d[k]) * reach + abs(q[k]) + abs(ν * a[k]))
+        moved += slip * (room + abs(x[k]))
+        Ax += a[k] * x[k]
+        size += abs(a[k] * x[k])
+    return moved + abs(ν) * (abs(Ax) + γ * size)
 
 
 def _certified(program, d, x, tol, n_iter):  # -> BoxQP
@@ -783,7 +793,7 @@ def _certified(program, d, x, tol, n_iter):  # -> BoxQP
         n_iter=n_iter,
         tol=tol,
         unit=v.unit,
-        rounding=box_rounding(program, d, x, g, v.ν),
+        rounding=box_rounding(program, d, x, g, v.ν, roundoff(len(x) + 8)),
     )
     return BoxQP(x, g, v.ν, (v.low, v.high), certificate)
 
