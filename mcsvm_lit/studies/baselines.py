@@ -17,11 +17,15 @@ __all__ = [
     "CumulativeLogit",
     "PrunedTree",
     "TemperatureScaled",
+    "venn_abers",
+    "VennAbers",
     "baselines",
     "baseline",
 ]
 
 # %% ../../nbs/studies/62_baselines.ipynb #89ed3ed4
+from itertools import combinations
+
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, softmax, xlogy
@@ -280,6 +284,94 @@ class TemperatureScaled(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         """Probabilities of the classes."""
         return softmax(self._two(self.estimator_.decision_function(X)) / self.temperature_, axis=1)
+
+    def predict(self, X):
+        """The most probable class."""
+        return self.classes_[self.predict_proba(X).argmax(1)]
+
+
+# %% ../../nbs/studies/62_baselines.ipynb #16aaf866
+def _block_value(count, won, spot, label):  # sums before each score, first and last block, 0 or 1
+    """Isotonic regression (62.4) where one point with this label is added."""
+    first, last = spot
+    rows = count[last:] - count[: first + 1, None] + 1
+    means = (won[last:] - won[: first + 1, None] + label) / rows
+    return means.min(axis=1).max()
+
+
+def venn_abers(scores, wins, new):  # scores with 0 or 1 for each, new scores (n,) -> (n, 2)
+    """Both probabilities of a win at new scores: if the point is a loss, and if it is a win."""
+    levels, place = np.unique(scores, return_inverse=True)
+    count, won = np.zeros(len(levels) + 1), np.zeros(len(levels) + 1)
+    count[1:] = np.bincount(place).cumsum()
+    won[1:] = np.bincount(place, weights=wins).cumsum()
+    ends = [np.searchsorted(levels, new, side) for side in ("left", "right")]
+    spots, back = np.unique(np.column_stack(ends), axis=0, return_inverse=True)
+    both = [[_block_value(count, won, spot, label) for label in (0, 1)] for spot in spots]
+    return np.array(both)[back.ravel()]
+
+
+def _merged(bounds):  # (folds, n, 2) -> (n,)
+    """One probability from the bounds of all folds."""
+    losing = np.exp(np.log(1 - bounds[..., 0]).mean(0))
+    winning = np.exp(np.log(bounds[..., 1]).mean(0))
+    return winning / (losing + winning)
+
+
+def _from_pairs(p, pairs, K):  # probabilities that the first of a pair wins (n, pairs) -> (n, K)
+    """Class probabilities from those of pairs (Price and others 1995)."""
+    inverse = np.zeros((len(p), K))
+    for column, (i, j) in zip(p.T, pairs):
+        inverse[:, i] += 1 / column
+        inverse[:, j] += 1 / (1 - column)
+    q = 1 / (inverse - (K - 2))
+    return q / q.sum(axis=1, keepdims=True)
+
+
+class VennAbers(ClassifierMixin, BaseEstimator):
+    """Probabilities by cross Venn-Abers prediction, pair by pair.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        With a `decision_function` that has a column for each pair of classes, as an `SVC` with
+        `decision_function_shape="ovo"`, which is the default.
+    cv : int, default=5
+        Folds; each fits a classifier on the other folds and calibrates it on its own.
+    """
+
+    def __init__(self, estimator=None, cv=5):
+        self.estimator = estimator
+        self.cv = cv
+
+    def _scores(self, model, X):
+        """A column for each pair, positive where the first class of the pair is ahead."""
+        F = model.decision_function(X)
+        return F if F.ndim == 2 else -F[:, None]
+
+    def fit(self, X, y):
+        """A classifier for each fold, with the scores of the fold."""
+        X = np.asarray(X)
+        self.classes_, y = np.unique(y, return_inverse=True)
+        self.pairs_ = list(combinations(range(len(self.classes_)), 2))
+        base = SVC(decision_function_shape="ovo") if self.estimator is None else self.estimator
+        self.folds_ = []
+        for train, own in StratifiedKFold(self.cv).split(X, y):
+            model = clone(base).fit(X[train], y[train])
+            self.folds_.append((model, self._scores(model, X[own]), y[own]))
+        return self
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, none of them 0 or 1."""
+        new = [self._scores(model, X) for model, _, _ in self.folds_]
+        p = np.empty((len(X), len(self.pairs_)))
+        for column, (i, j) in enumerate(self.pairs_):
+            bounds = []
+            for (_, F, y), asked in zip(self.folds_, new):
+                on = (y == i) | (y == j)
+                bounds.append(venn_abers(F[on, column], y[on] == i, asked[:, column]))
+            p[:, column] = _merged(np.array(bounds))
+        return _from_pairs(p, self.pairs_, len(self.classes_))
 
     def predict(self, X):
         """The most probable class."""

@@ -9,29 +9,45 @@ __all__ = [
     "GENERATED",
     "DATASETS",
     "RARE",
+    "SPOILT",
+    "CONDITIONS",
+    "WIDER",
     "WEIGHTS",
     "WIDTHS",
     "NINE",
     "calibrated_grid",
     "boosting_grid",
     "forest_grid",
+    "THREE",
+    "gumbel",
+    "LABELS",
+    "PROBABILITIES",
     "CANDIDATES",
     "PROFILES",
     "LARGER",
     "JUDGED",
     "COSTS",
     "calibration_error",
+    "calibration_bias",
+    "area",
     "verdicts",
     "whole",
     "drawn",
+    "spoilt",
     "Candidate",
     "ours",
     "kernel_grid",
     "weights_only",
+    "untuned",
     "svc",
     "calibrated",
     "linear_svc",
     "logistic",
+    "linear_platt",
+    "own_platt",
+    "venn_abers",
+    "gaussian_process",
+    "weighted_vote",
     "boosting",
     "forest",
     "thinned",
@@ -54,13 +70,15 @@ __all__ = [
 import argparse
 import sys
 import time
+import warnings
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, rankdata, studentized_range
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
+from scipy.stats import chi2, rankdata, studentized_range, wilcoxon
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -76,15 +94,39 @@ from mcsvm_lit.studies.runner import (
 
 from ..core.drawing import INK, QUIET, axes
 from . import datasets
-from .baselines import brier
+from .baselines import VennAbers, brier
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #b6d07b7c
+def _shares(sure, parts):  # confidences (n,) -> lists of rows
+    """Equal parts of the examples, by how sure the prediction is."""
+    return np.array_split(np.argsort(sure, kind="stable"), parts)
+
+
 def calibration_error(y, Q, parts=10):  # class indices, probabilities (n,K)
     """How far confidence is from accuracy: mean over `parts` equal shares of the examples."""
     sure, right = Q.max(axis=1), Q.argmax(axis=1) == y
-    shares = np.array_split(np.argsort(sure, kind="stable"), parts)
-    return sum(abs((sure[s] - right[s]).sum()) for s in shares) / len(y)
+    return sum(abs((sure[s] - right[s]).sum()) for s in _shares(sure, parts)) / len(y)
+
+
+def _mean_deviation(p):  # probabilities of independent events
+    """The mean absolute deviation of their number from its mean."""
+    law = np.ones(1)
+    for share in p:
+        law = np.convolve(law, [1 - share, share])
+    return law @ abs(np.arange(len(law)) - p.sum())
+
+
+def calibration_bias(Q, parts=10):
+    """What `calibration_error` is on average where the confidences are right."""
+    sure = Q.max(axis=1)
+    return sum(_mean_deviation(sure[s]) for s in _shares(sure, parts)) / len(sure)
+
+
+def area(y, Q):
+    """The area under the ROC curve, the mean of each class against the rest."""
+    classes = [k for k in range(Q.shape[1]) if 0 < (y == k).sum() < len(y)]
+    return float(np.mean([roc_auc_score(y == k, Q[:, k]) for k in classes]))
 
 
 def verdicts(y, labels, Q=None):  # class indices, given labels, probabilities if there are any
@@ -92,7 +134,8 @@ def verdicts(y, labels, Q=None):  # class indices, given labels, probabilities i
     found = dict(accuracy=accuracy_score(y, labels), balanced=balanced_accuracy_score(y, labels))
     if Q is not None:
         found["log-loss"] = log_loss(y, Q, labels=np.arange(Q.shape[1]))
-        found |= {"Brier": brier(y, Q), "calibration": calibration_error(y, Q)}
+        found |= {"Brier": brier(y, Q), "AUC": area(y, Q)}
+        found |= {"calibration": calibration_error(y, Q), "bias": calibration_bias(Q)}
     return found
 
 
@@ -103,7 +146,7 @@ LOCAL = ("adult_a9a", "banana", "isolet1_subset", "letter", "mnist_5k", "satimag
 LOCAL += ("segment", "shuttle", "splice", "usps", "vowel_indian", "wall_robot_24", "waveform21")
 GENERATED = ("gaussians", "klr", "spirals", "wedges", "wzl1", "wzl2", "wzl3")
 DATASETS = (*BUNDLED, "breast_cancer", *LOCAL, *GENERATED)
-RARE = 10  # rows of a class below which it is left out
+RARE = 16  # rows of a class below which it is left out
 
 
 def whole(name):
@@ -128,13 +171,39 @@ def drawn(name, rows):
     return X[frequent], np.unique(y[frequent], return_inverse=True)[1]
 
 
+# %% ../../nbs/studies/64a_comparison.ipynb #e661c098
+SPOILT = ("breast_cancer", "gaussians", "klr", "satimage", "seeds", "vowel_indian")
+SPOILT += ("waveform21", "wine", "wzl1", "wzl2")
+CONDITIONS = ("clean", "10 % wrong labels", "20 % wrong labels", "10 % outliers")
+WIDER = 5.0  # outliers are so many times as wide as the columns
+
+
+def spoilt(X, y, condition, g):  # training rows, class indices, one of CONDITIONS, random numbers
+    """Training rows with wrong labels or outliers."""
+    if condition == "clean":
+        return X, y
+    share, kind = condition.split(" % ")
+    rows = g.permutation(len(y))[: round(len(y) * int(share) / 100)]
+    X, y, K = X.copy(), y.copy(), y.max() + 1
+    if kind == "wrong labels":
+        y[rows] = (y[rows] + g.integers(1, K, len(rows))) % K
+    else:
+        width = WIDER * X.std(axis=0)
+        X[rows] = X.mean(axis=0) + width * g.normal(size=(len(rows), X.shape[1]))
+        y[rows] = g.integers(0, K, len(rows))
+    return X, y
+
+
 # %% ../../nbs/studies/64a_comparison.ipynb #5b0eec70
 class Candidate(NamedTuple):
     """A classifier of the comparison."""
 
     make: Callable  # d -> a classifier, not fitted
-    grid: Callable  # d -> {parameter: values}, nine settings
+    grid: Callable  # d -> {parameter: values}, nine settings, or {} where nothing is tuned
     ours: bool = False
+    classes: int = 100  # more classes are not asked of it, because it would take too long
+    sets: tuple = ()  # other data sets are not asked of it, for the same reason
+    platt: bool = False  # also with Platt's curves, put on after the search
 
 
 WEIGHTS, WIDTHS = (1.0, 10.0, 100.0), (0.3, 1.0, 3.0)
@@ -157,9 +226,14 @@ def kernel_grid(d, weight="C", values=WEIGHTS, prefix=""):
     return {f"{prefix}{weight}": values, f"{prefix}gamma": tuple(w / d for w in WIDTHS)}
 
 
-def weights_only(d):
+def weights_only(d, prefix=""):
     """Nine weights of the loss."""
-    return dict(C=NINE)
+    return {f"{prefix}C": NINE}
+
+
+def untuned(d):
+    """One setting."""
+    return {}
 
 
 def svc(d):
@@ -194,49 +268,100 @@ def logistic(d):
     return LogisticRegression(max_iter=10_000)
 
 
+def linear_platt(d):
+    "A linear support vector machine with probabilities put on afterwards."
+    from sklearn.calibration import CalibratedClassifierCV
+
+    return CalibratedClassifierCV(linear_svc(d), ensemble=False)
+
+
+def own_platt(d):
+    "scikit-learn's support vector machine with its own probabilities."
+    from sklearn.svm import SVC
+
+    return SVC(probability=True, random_state=0)
+
+
+def venn_abers(d):
+    "A support vector machine with Venn-Abers prediction."
+    from sklearn.svm import SVC
+
+    return VennAbers(SVC(decision_function_shape="ovo"))
+
+
+def gaussian_process(d):
+    "A Gaussian process with one width and one height for each class."
+    from sklearn.gaussian_process import GaussianProcessClassifier
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+    return GaussianProcessClassifier(ConstantKernel(4.0) * RBF(d**0.5), random_state=0)
+
+
+def weighted_vote(d):
+    "Our probabilities for a linear support vector machine."
+    from mcsvm_lit import WeightedVoteProbability
+
+    return WeightedVoteProbability(linear_svc(d), scheme="one-vs-rest")
+
+
 def boosting(d):
     "Gradient boosting."
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(random_state=0)
+    return HistGradientBoostingClassifier(max_iter=50, random_state=0)
 
 
 def forest(d):
     "A random forest."
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(n_estimators=100, random_state=0)
+    return RandomForestClassifier(n_estimators=50, random_state=0)
 
 
 calibrated_grid = partial(kernel_grid, prefix="estimator__")
-boosting_grid = {"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (4, 15, 31)}
+boosting_grid = {"learning_rate": (0.06, 0.2, 0.6), "max_leaf_nodes": (4, 15, 31)}
 forest_grid = {"max_features": ("sqrt", 0.5, 1.0), "min_samples_leaf": (1, 3, 10)}
-CANDIDATES = {
+THREE = ("gaussians", "seeds", "waveform21", "wine", "wzl1", "wzl2")  # spoilt, three classes
+gumbel = partial(ours, "SVMProbabilityClassifier", C=3.0, scheme="gumbel", n_weights=32)
+LABELS = {
     "CrammerSingerSVC": Candidate(ours("CrammerSingerSVC"), kernel_grid, True),
     "CrammerSingerSVC, linear": Candidate(
         ours("CrammerSingerSVC", kernel="linear", fit_intercept=True), weights_only, True
     ),
-    "KernelLogisticRegression": Candidate(
-        ours("KernelLogisticRegression", tol=1e-4), kernel_grid, True
-    ),
     "TruncatedHingeSVC": Candidate(ours("TruncatedHingeSVC", tol=1e-3), kernel_grid, True),
-    "SVMProbabilityClassifier": Candidate(ours("SVMProbabilityClassifier"), kernel_grid, True),
     "TwinMarginSVC": Candidate(
         ours("TwinMarginSVC", kernel="rbf"),
         partial(kernel_grid, weight="nu", values=(0.1, 0.3, 0.6)),
         True,
     ),
     "TwinKSVC, linear": Candidate(
-        ours("TwinKSVC"), lambda d: dict(lam1=WEIGHTS, lam2=WEIGHTS), True
+        ours("TwinKSVC"), lambda d: dict(lam1=WEIGHTS, lam2=WEIGHTS), True, 7
     ),
     "SVC": Candidate(svc, kernel_grid),
-    "SVC, Platt": Candidate(calibrated("sigmoid"), calibrated_grid),
-    "SVC, temperature": Candidate(calibrated("temperature"), calibrated_grid),
     "LinearSVC": Candidate(linear_svc, weights_only),
-    "LogisticRegression": Candidate(logistic, weights_only),
-    "HistGradientBoosting": Candidate(boosting, lambda d: boosting_grid),
-    "RandomForest": Candidate(forest, lambda d: forest_grid),
 }
+PROBABILITIES = {
+    "KernelLogisticRegression": Candidate(
+        ours("KernelLogisticRegression", tol=1e-4), kernel_grid, True
+    ),
+    "SVMProbabilityClassifier": Candidate(ours("SVMProbabilityClassifier"), kernel_grid, True),
+    "Gumbel weights, hinge": Candidate(gumbel(truncation=None), untuned, True, sets=THREE),
+    "Gumbel weights, truncated": Candidate(gumbel(), untuned, True, sets=THREE),
+    "WeightedVote, LinearSVC": Candidate(
+        weighted_vote, partial(weights_only, prefix="estimator__"), True, classes=4
+    ),
+    "SVC, Platt": Candidate(calibrated("sigmoid"), calibrated_grid),
+    "SVC, isotonic": Candidate(calibrated("isotonic"), calibrated_grid),
+    "SVC, temperature": Candidate(calibrated("temperature"), calibrated_grid),
+    "SVC, probability=True": Candidate(own_platt, kernel_grid),
+    "SVC, Venn–Abers": Candidate(venn_abers, calibrated_grid),
+    "GaussianProcess": Candidate(gaussian_process, untuned),
+    "LinearSVC, Platt": Candidate(linear_platt, partial(weights_only, prefix="estimator__")),
+    "LogisticRegression": Candidate(logistic, weights_only),
+    "HistGradientBoosting": Candidate(boosting, lambda d: boosting_grid, platt=True),
+    "RandomForest": Candidate(forest, lambda d: forest_grid, platt=True),
+}
+CANDIDATES = LABELS | PROBABILITIES
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #2795ccf6
@@ -250,11 +375,13 @@ def thinned(grid, settings):  # {parameter: values}, a number -> a grid for `Gri
 def searched(candidate, d, settings, folds=3):
     """A candidate with its search, not fitted."""
     model = candidate.make(d)
-    step = type(model).__name__.lower()
-    grid = thinned({f"{step}__{k}": v for k, v in candidate.grid(d).items()}, settings)
+    whole = make_pipeline(StandardScaler(), model)
+    grid = {f"{whole.steps[-1][0]}__{k}": v for k, v in candidate.grid(d).items()}
+    if not grid:
+        return whole
     return GridSearchCV(
-        make_pipeline(StandardScaler(), model),
-        grid,
+        whole,
+        thinned(grid, settings),
         scoring="neg_log_loss" if hasattr(model, "predict_proba") else "accuracy",
         cv=StratifiedKFold(folds, shuffle=True, random_state=0),
         error_score="raise",
@@ -286,52 +413,120 @@ def measured(f):  # without arguments -> what it returns, CPU seconds, megabytes
     return value, time.process_time() - start, _status("VmHWM") - before
 
 
-def one_fold(rng, data, method, fold, **size):  # size: rows, folds, settings
-    """One classifier on one fold of one data set; a row of numbers."""
+def _judged(model, X, y):  # fitted
+    """The verdicts on test rows, and the seconds of asking."""
+    labels, seconds, _ = measured(lambda: model.predict(X))
+    Q = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+    return verdicts(y, labels, Q) | {"predict, s": seconds}
+
+
+def _rows(method, train, test, settings):  # names; (X, y) twice
+    """One row for a classifier, and one for it with Platt's curves where that is asked for."""
+    candidate, d = CANDIDATES[method], train[0].shape[1]
+    K = 1 + train[1].max()
+    if candidate.classes < K:
+        return [dict(skipped=f"more than {candidate.classes} classes: too slow")]
+    search = searched(candidate, d, settings)
+    _, seconds, memory = measured(lambda: search.fit(*train))
+    rows = [_judged(search, *test) | {"fit, s": seconds, "MB": memory}]
+    if candidate.platt:
+        from sklearn.calibration import CalibratedClassifierCV
+
+        curves = CalibratedClassifierCV(search.best_estimator_, ensemble=False)
+        _, more, memory = measured(lambda: curves.fit(*train))
+        costs = {"fit, s": seconds + more, "MB": memory, "method": f"{method}, Platt"}
+        rows.append(_judged(curves, *test) | costs)
+    return rows
+
+
+def one_fold(rng, data, method, fold, condition="clean", **size):  # size: rows, folds, settings
+    """One classifier on one fold of one data set; rows of numbers."""
     X, y = drawn(data, size["rows"])
     outer = StratifiedKFold(size["folds"], shuffle=True, random_state=0)
     train, test = list(outer.split(X, y))[fold]
-    search = searched(CANDIDATES[method], X.shape[1], size["settings"])
-    _, seconds, memory = measured(lambda: search.fit(X[train], y[train]))
-    labels, asked, _ = measured(lambda: search.predict(X[test]))
-    Q = search.predict_proba(X[test]) if hasattr(search, "predict_proba") else None
-    found = verdicts(y[test], labels, Q)
-    return found | {"fit, s": seconds, "predict, s": asked, "MB": memory}
+    same = np.random.default_rng(fold)  # the same rows are spoilt for everybody
+    seen = spoilt(X[train], y[train], condition, same)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of solvers that stop early, of what will be removed
+        return _rows(method, seen, (X[test], y[test]), size["settings"])
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #e2fbcca8
 PROFILES = {
     "quick": dict(rows=200, folds=3, settings=3),
+    "medium": dict(rows=400, folds=2, settings=4),
     "full": dict(rows=2000, folds=5, settings=9),
 }
-LARGER = ("accuracy", "balanced")  # the others are better when they are smaller
-JUDGED = ("accuracy", "balanced", "log-loss", "Brier", "calibration")
+LARGER = ("accuracy", "balanced", "AUC")  # the others are better when they are smaller
+JUDGED = ("accuracy", "balanced", "log-loss", "Brier", "AUC", "calibration", "bias")
 COSTS = ("fit, s", "predict, s", "MB")
 
 
-def _exhibit(names, methods):
+def _asked(data, method, **others):
+    """Whether a classifier is tried on a data set at all."""
+    return data in (CANDIDATES[method].sets or DATASETS)
+
+
+def _jobs(profile, names, methods):
+    """All jobs of a profile, fold after fold."""
+    size, quick = PROFILES[profile], profile == "quick"
+    listed = []
+    for fold in range(size["folds"]):
+        for condition in CONDITIONS[:1] if quick else CONDITIONS:
+            sets = names or (BUNDLED if quick else DATASETS)
+            sets = [d for d in sets if condition == "clean" or d in SPOILT]
+            every = jobs(condition=[condition], data=sets, method=list(methods), fold=[fold])
+            listed.extend(job | size for job in every if _asked(**job))
+    return listed
+
+
+def _exhibit(profile, names, methods):
     """The comparison as an exhibit."""
-
-    def listed(profile, sets):
-        folds = range(PROFILES[profile]["folds"])
-        every = jobs(data=list(sets), method=list(methods), fold=list(folds))
-        return [job | PROFILES[profile] for job in every]
-
-    quick, full = names or BUNDLED, names or DATASETS
+    listed = _jobs(profile, names, methods)
     title = "Classifiers over many data sets"
-    about = dict(counts="fold")
-    return Exhibit(
-        "all", "comparison", title, one_fold, listed("quick", quick), listed("full", full), **about
-    )
+    return Exhibit("all", "comparison", title, one_fold, listed, listed, counts="fold")
+
+
+def _in_order(values):
+    """What there is, once, as it comes."""
+    return list(dict.fromkeys(values))
 
 
 class Comparison:
-    """What a comparison found: the rows of its folds, and tables made of them."""
+    """What a comparison found: the rows of its folds, and tables made of them.
+
+    Parameters
+    ----------
+    rows : list of dict
+        One for each data set, condition, classifier and fold, or means over folds.
+    missing : dict, optional
+        Jobs that could not run, with the reason.
+    """
 
     def __init__(self, rows, missing=None):
         self.rows, self.missing = rows, missing or {}
-        self.datasets = sorted({r["data"] for r in self.rows})
-        self.methods = [m for m in CANDIDATES if any(r["method"] == m for r in self.rows)]
+        self.datasets = sorted({r["data"] for r in rows})
+        self.methods = _in_order(r["method"] for r in rows)
+        self.conditions = _in_order(r["condition"] for r in rows)
+        reasons = {r["method"]: r["skipped"] for r in rows if r.get("skipped")}
+        seldom = [m for m in self.methods if len(self.answered(m)) < len(self.datasets)]
+        self.skipped = {m: reasons.get(m, "too slow") for m in seldom}
+
+    def only(self, condition=None, datasets=None, methods=None):
+        """The same of one condition, of some data sets, of some classifiers."""
+        asked = dict(data=datasets, method=methods, condition=condition and [condition])
+        asked = {k: set(v) for k, v in asked.items() if v}
+        rows = [r for r in self.rows if all(r[k] in v for k, v in asked.items())]
+        return Comparison(rows, self.missing)
+
+    def everywhere(self):
+        """The same without classifiers that were skipped somewhere."""
+        return self.only(methods=[m for m in self.methods if m not in self.skipped])
+
+    def answered(self, method):
+        """The data sets on which a classifier was not skipped."""
+        mine = [r for r in self.rows if r["method"] == method and not r.get("skipped")]
+        return sorted({r["data"] for r in mine})
 
     def mean(self, data, method, what):
         """The mean over the folds, or nan."""
@@ -354,12 +549,30 @@ class Comparison:
         common = ~np.isnan(np.array(list(full.values()))).any(axis=0)
         return {m: np.array(v)[common] for m, v in full.items()}
 
+    def versus(self, first, second, what):
+        """One number of two classifiers, set by set: who wins how often, and by how much.
+
+        The difference has its standard error over the data sets, and p is that of Wilcoxon's
+        signed-rank test.
+        """
+        pair = self.only(methods=[first, second]).wide(what)
+        d = pair[first] - pair[second]  # negative where the first is better
+        error = d.std(ddof=1) / np.sqrt(len(d))
+        found = dict(pair=f"{first} against {second}", wins=int((d < 0).sum()))
+        found |= dict(ties=int((d == 0).sum()), losses=int((d > 0).sum()))
+        found |= dict(difference=d.mean(), error=error, p=wilcoxon(d).pvalue if d.any() else 1.0)
+        return found
+
     def means(self):
-        """One row for each data set and classifier, the means over the folds."""
-        pairs = [(d, m) for d in self.datasets for m in self.methods]
+        """One row for each condition, data set and classifier, the means over the folds."""
+        keys = _in_order((r["condition"], r["data"], r["method"]) for r in self.rows)
+        found = {c: self.only(condition=c) for c in self.conditions}
+        folds = Counter((r["condition"], r["data"], r["method"]) for r in self.rows)
         return [
-            dict(data=d, method=m) | {k: self.mean(d, m, k) for k in (*JUDGED, *COSTS)}
-            for d, m in pairs
+            dict(condition=c, data=d, method=m, folds=folds[c, d, m])
+            | {k: found[c].mean(d, m, k) for k in (*JUDGED, *COSTS)}
+            | dict(skipped=self.skipped.get(m, "") if d not in self.answered(m) else "")
+            for c, d, m in keys
         ]
 
     def table(self):
@@ -381,7 +594,14 @@ class Comparison:
     def _repr_markdown_(self):
         costs = [f"{what}={what}:.3g" for what in COSTS]
         ranks = [f"{what}={what}:.1f" for what in ("rank, accuracy", "rank, log-loss")]
-        return markdown_table(self.table(), ["classifier", *ranks, *JUDGED, *costs])
+        shown = ["classifier", *ranks, *JUDGED, *costs]
+        said = []
+        for condition in self.conditions:
+            there = self.only(condition).everywhere()
+            sets = f"{condition}, {len(there.datasets)} data sets"
+            said += [f"**{sets}**", str(markdown_table(there.table(), shown))]
+        said += [f"{m} is not shown: {why}" for m, why in self.skipped.items()]
+        return "\n\n".join(said)
 
     def __repr__(self):
         return self._repr_markdown_()
@@ -396,7 +616,9 @@ def summary(values):  # one for each data set, or None
     return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
 
 
-def compare(names=None, methods=None, out=None, verbose=0, **how):  # how: as in `reproduce`
+def compare(  # how: as in `reproduce`
+    names=None, methods=None, out=None, verbose=0, profile="quick", **how
+):
     """Run the comparison; what is finished is kept, and a stopped run goes on.
 
     Parameters
@@ -409,8 +631,8 @@ def compare(names=None, methods=None, out=None, verbose=0, **how):  # how: as in
         The directory of figures, below which finished folds are kept.
     verbose : int, default=0
         Show progress.
-    profile : str, default="quick"
-        Or "full".
+    profile : {"quick", "medium", "full"}, default="quick"
+        How many data sets, rows, folds and settings; see `PROFILES`.
     n_jobs : int, default=1
         Processes.
     backend : str, default="loky"
@@ -419,12 +641,14 @@ def compare(names=None, methods=None, out=None, verbose=0, **how):  # how: as in
     unknown = set(methods or ()) - set(CANDIDATES)
     if unknown:
         raise ValueError(f"There is no classifier {', '.join(sorted(unknown))} in CANDIDATES.")
-    e = _exhibit(names, methods or CANDIDATES)
-    outcome = reproduce([e], out=out, verbose=verbose, **how)[e.id]
+    if profile not in PROFILES:
+        raise ValueError(f"There is no profile {profile!r}; there are {', '.join(PROFILES)}.")
+    e = _exhibit(profile, names, methods or CANDIDATES)
+    outcome = reproduce([e], out=out, verbose=verbose, profile=profile, **how)[e.id]
     return Comparison(outcome.rows, outcome.missing)
 
 
-def stored(profile="quick"):
+def stored(profile="medium"):
     """The comparison that `make compare` has written."""
     return Comparison(read_table("all/comparison", profile))
 
@@ -505,16 +729,18 @@ def critical_difference(table, ax=None, level=0.05):  # {classifier: values}, sm
 def main(argv=None):  # -> exit code
     """The comparison from a terminal."""
     parser = argparse.ArgumentParser(description="Compare classifiers over many data sets.")
-    parser.add_argument("--full", action="store_true", help="thirty sets, five folds: days")
+    parser.add_argument("--profile", choices=PROFILES, default="quick", help="(default quick)")
+    parser.add_argument("--full", action="store_true", help="the same as --profile full: days")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--backend", default="loky", help="of joblib: loky, dask, …")
     parser.add_argument("--data", nargs="*", help="only these data sets")
     parser.add_argument("--methods", nargs="*", help="only these classifiers")
     asked = parser.parse_args(argv)
-    how = dict(profile="full" if asked.full else "quick", n_jobs=asked.jobs, backend=asked.backend)
+    profile = "full" if asked.full else asked.profile
+    how = dict(profile=profile, n_jobs=asked.jobs, backend=asked.backend)
     found = compare(asked.data, asked.methods, verbose=int(sys.stderr.isatty()), **how)
     if not asked.data and not asked.methods:
-        write_table("all/comparison", found.means(), how["profile"])
+        write_table("all/comparison", found.means(), profile)
     print(found)
     for reason in sorted(set(found.missing.values())):
         print(f"missing: {reason}")

@@ -510,7 +510,8 @@ def _advance(bars, k):
 # %% ../../nbs/studies/63_runner.ipynb #d51684a6
 def file_of_table(id, profile, root=None):
     """Where the table of an exhibit is kept."""
-    return Path(root or figures_dir()) / f"{id}{'_full' * (profile == 'full')}.csv"
+    suffix = "" if profile == "quick" else f"_{profile}"
+    return Path(root or figures_dir()) / f"{id}{suffix}.csv"
 
 
 def _parsed(s):
