@@ -16,7 +16,7 @@ help:
 	@echo 'make lab           open JupyterLab'
 	@echo 'make docs          build the site into docs/_build/html'
 	@echo 'make hooks         set up Git for notebooks in this clone: diffs and merges by cell, checks before a commit'
-	@echo 'make compare       classifiers over many data sets, one protocol: minutes (PROFILE=medium thirty sets: hours, full: days; JOBS=2 processes)'
+	@echo 'make compare       classifiers over many data sets, one protocol: minutes (PROFILE=medium thirty sets: an hour, full: days; JOBS=2 processes)'
 	@echo 'make bench         time us against peers (TORCH=1 also against torchkm, which brings PyTorch)'
 	@echo 'make browser-test  open every page and run every notebook in a real browser'
 	@echo 'make export        notebooks -> package and README; outputs are computed and stored again'

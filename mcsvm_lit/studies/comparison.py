@@ -171,7 +171,7 @@ def drawn(name, rows):
     return X[frequent], np.unique(y[frequent], return_inverse=True)[1]
 
 
-# %% ../../nbs/studies/64a_comparison.ipynb #e661c098
+# %% ../../nbs/studies/64a_comparison.ipynb #0a2727a6
 SPOILT = ("breast_cancer", "gaussians", "klr", "satimage", "seeds", "vowel_indian")
 SPOILT += ("waveform21", "wine", "wzl1", "wzl2")
 CONDITIONS = ("clean", "10 % wrong labels", "20 % wrong labels", "10 % outliers")
@@ -515,7 +515,7 @@ class Comparison:
     def only(self, condition=None, datasets=None, methods=None):
         """The same of one condition, of some data sets, of some classifiers."""
         asked = dict(data=datasets, method=methods, condition=condition and [condition])
-        asked = {k: set(v) for k, v in asked.items() if v}
+        asked = {k: set(v) for k, v in asked.items() if v is not None}
         rows = [r for r in self.rows if all(r[k] in v for k, v in asked.items())]
         return Comparison(rows, self.missing)
 
