@@ -374,6 +374,7 @@ CASES = [
     Case("path in radius, diamond", "robust_path", three_clouds, {"r": 0.4, "p": 1}),
     Case("path in radius, box", "robust_path", wine, {"r": 0.3, "p": np.inf}),
     Case("path in π", "pi_path", three_clouds, {"C": 2.0}),
+    Case("regions of π", "pi_regions", three_clouds, {"C": 2.0}),
 ]
 
 
@@ -723,6 +724,19 @@ def measure_pi_path(case, data):
     }
 
 
+def measure_pi_regions(case, data):
+    """Shares of labels under both measures, and one machine, of four rows of each class."""
+    few = np.concatenate([np.flatnonzero(data.y == k)[:4] for k in range(3)])
+    regions = public("pi_regions")(data.X[few], data.y[few], **case.settings)
+    rows = data.Z[:KEPT_ROWS]
+    return {
+        "areas": near(regions.shares(rows), 1e-5),
+        "gumbel": near(regions.shares(rows, "gumbel"), 1e-5),
+        "weights": near(regions.at([0.35, 0.25, 0.4])[0], 1e-6),
+        "covered": near(regions.areas().sum(), 1e-5),
+    }
+
+
 MEASURES = {
     "CrammerSingerSVC": measure_cs,
     "KernelLogisticRegression": measure_klr,
@@ -737,6 +751,7 @@ MEASURES = {
     "nu_path": measure_nu_path,
     "robust_path": measure_radius_path,
     "pi_path": measure_pi_path,
+    "pi_regions": measure_pi_regions,
 }
 
 

@@ -179,6 +179,8 @@ def most_violated(H, P, c, g):  # half-planes, c corners; fills g -> index, or -
             value = H[j, 0] * P[i, 0] + H[j, 1] * P[i, 1] + H[j, 2] * P[i, 2]
             if value < lowest:
                 worst, lowest = j, value
+    if worst < 0:
+        return worst
     for i in range(c):
         g[i] = H[worst, 0] * P[i, 0] + H[worst, 1] * P[i, 1] + H[worst, 2] * P[i, 2]
     return worst
