@@ -375,7 +375,8 @@ class CrammerSingerSVC(KernelClassifier):
     def _keep_patterns(self, training, η, F):  # -> the support patterns
         "What is known of the examples themselves."
         y = training.y
-        support = np.flatnonzero(η[np.arange(len(y)), y] < 1)
+        # not by η < 1 of the own class: it may round to one where others are above zero
+        support = np.flatnonzero(own_and_rest(η, y).any(axis=1))
         place = np.full(len(y), -1)
         place[support] = np.arange(len(support))
         self._patterns = training.first[support]
