@@ -751,6 +751,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                           'mcsvm_lit/crammer_singer/classifier.py'),
                                                      'mcsvm_lit.crammer_singer.classifier.one_of_two': ( 'crammer_singer/classifier.html#one_of_two',
                                                                                                          'mcsvm_lit/crammer_singer/classifier.py'),
+                                                     'mcsvm_lit.crammer_singer.classifier.patterns_of': ( 'crammer_singer/classifier.html#patterns_of',
+                                                                                                          'mcsvm_lit/crammer_singer/classifier.py'),
                                                      'mcsvm_lit.crammer_singer.classifier.rivals': ( 'crammer_singer/classifier.html#rivals',
                                                                                                      'mcsvm_lit/crammer_singer/classifier.py')},
             'mcsvm_lit.crammer_singer.costs': { 'mcsvm_lit.crammer_singer.costs.cost_table': ( 'crammer_singer/costs.html#cost_table',

@@ -13,6 +13,7 @@ __all__ = [
     "in_features",
     "CrammerSingerSVC",
     "one_of_two",
+    "patterns_of",
     "copies",
 ]
 
@@ -362,21 +363,21 @@ class CrammerSingerSVC(KernelClassifier):
     def _keep(self, training, problem, solution):
         "Set the fitted attributes."
         η, F, M = solution.state
-        support = self._keep_patterns(training, η, F)
+        α = own_and_rest(η, training.y, problem.c)
+        support = self._keep_patterns(training, η, F, α)
         self.support_ = self._patterns
         self.support_vectors_ = None if training.precomputed else training.X[support]
-        self.dual_coef_ = own_and_rest(η, training.y, problem.c)[support]
+        self.dual_coef_ = α[support]
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(self._shift * self.dual_coef_.sum(0))
         vars(self).pop("coef_", None)
         if M is not None:  # the very prototypes that the certificate is about
             self.coef_, self.intercept_ = map(one_of_two, problem.rows.split(M))
 
-    def _keep_patterns(self, training, η, F):  # -> the support patterns
+    def _keep_patterns(self, training, η, F, α):  # -> the support patterns
         "What is known of the examples themselves."
         y = training.y
-        # not by η < 1 of the own class: it may round to one where others are above zero
-        support = np.flatnonzero(own_and_rest(η, y).any(axis=1))
+        support = patterns_of(η, y, α)
         place = np.full(len(y), -1)
         place[support] = np.arange(len(support))
         self._patterns = training.first[support]
@@ -505,6 +506,13 @@ class CrammerSingerSVC(KernelClassifier):
 def one_of_two(rows):  # one row, or number, per class; those of two classes add up to zero
     "What predicts: for two classes the second's minus the first's, as scikit-learn has it."
     return rows[1:] - rows[:1] if len(rows) == 2 else rows
+
+
+def patterns_of(η, y, α):  # distributions, classes, coefficients -> the support patterns
+    "The examples whose coefficients are more than what rounding leaves."
+    own = np.arange(len(y)), y
+    # where weights differ by many orders, η of the own class can round to one and still count
+    return np.flatnonzero((η[own] < 1) | (α[own] > np.finfo(float).eps * α[own].max(initial=0)))
 
 
 def copies(training):  # -> (m,), -1 for a precomputed kernel, which does not show its rows
