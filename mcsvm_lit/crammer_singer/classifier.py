@@ -322,7 +322,7 @@ class CrammerSingerSVC(KernelClassifier):
 
         fit = until_certified(on_landmarks, n, self.rank)
         self.certificate_, self.full_certificate_ = fit.certificate, fit.full
-        self._keep_patterns(training, fit.η, fit.F)
+        self._keep_patterns(training, fit.η, fit.F, own_and_rest(fit.η, training.y, c))
         self.support_ = training.first[fit.landmarks.rows]
         self.support_vectors_, self.dual_coef_ = fit.landmarks.X, fit.a
         self._shift = float(self.fit_intercept)
