@@ -11,7 +11,9 @@ __all__ = [
     "EXHAUSTED",
     "TOGETHER",
     "EXACT_UP_TO",
+    "GROUP",
     "MOST_PASSES",
+    "UNNORMED",
     "FIRST_LANDMARKS",
     "LandmarkSpan",
     "accepted",
@@ -20,15 +22,18 @@ __all__ = [
     "FeatureBlocks",
     "LandmarkFit",
     "Bias",
-    "LastVisit",
-    "last_visit",
+    "Known",
+    "Doubt",
+    "doubt",
+    "SpanPoint",
+    "best_bound",
+    "softmax_parts",
+    "hinge_parts",
+    "span_certificates",
     "balanced",
-    "Projected",
-    "among_all",
-    "missed",
+    "scores_of",
     "fit_landmarks",
-    "Found",
-    "landmark_values",
+    "times",
     "trivial",
     "until_certified",
 ]
@@ -36,14 +41,16 @@ __all__ = [
 # %% ../../nbs/core/07c_landmarks.ipynb #7d8a0420
 import numbers
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
+from scipy.special import entr, logsumexp
 
-from .certificates import Certificate
-from .kernels import gram_block
+from .certificates import Certificate, gap_rounding, roundoff, score_rounding
+from .kernels import Kernel, gram_block
 from .passes import Block, Rounds, SmoothedHinge, Softmax, sampled_newton
 from .simplex import own_and_rest
 
@@ -64,14 +71,20 @@ class LandmarkSpan(NamedTuple):
     rows: np.ndarray
     root: np.ndarray  # L_P, lower triangular
 
-    def features(self, block):  # rows of the data -> (rows, r)
-        "(7c.1)."
+    def values(self, block):  # rows of the data -> (rows, r)
+        "Kernel values with the landmarks."
         if self.kernel.name == "precomputed":
             K = block[:, self.rows]
-            K = K.toarray() if issparse(K) else np.asarray(K, float)
-        else:
-            K = self.kernel(block, self.X)
-        return solve_triangular(self.root, K.T, lower=True, check_finite=False).T
+            return K.toarray() if issparse(K) else np.asarray(K, float)
+        return self.kernel(block, self.X)
+
+    def features(self, block):  # rows of the data -> (rows, r)
+        "(7c.1)."
+        return self.coordinates(self.values(block).T).T
+
+    def coordinates(self, V):  # (r, m) -> (r, m)
+        "L_P⁻¹ V."
+        return solve_triangular(self.root, V, lower=True, check_finite=False)
 
     def expansion(self, W):  # (K, r) -> (r, K)
         "Coefficients of the kernel functions of the landmarks."
@@ -174,7 +187,8 @@ class FeatureBlocks:
 
 
 # %% ../../nbs/core/07c_landmarks.ipynb #a4ee51a7
-EXACT_UP_TO = 20_000  # rows with α ≠ 0: so many have their kernel values computed once more
+EXACT_UP_TO = 20_000  # rows with α ≠ 0: so many have all kernel values among them computed
+GROUP = 2048  # rows of a group, where there are more
 MOST_PASSES = 200
 
 
@@ -196,6 +210,8 @@ class LandmarkFit:
         Among the functions of the landmarks.
     full : Certificate
         Among all functions of the kernel.
+    share : float
+        t of (7c.4): so much of α makes the best bound.
     passes : int
         Visits of the data.
     """
@@ -207,7 +223,14 @@ class LandmarkFit:
     F: np.ndarray
     certificate: Certificate
     full: Certificate
+    share: float
     passes: int
+
+    def start(self, y):
+        "The distributions of tα: where a solver of the full kernel may begin."
+        η = self.share * self.η
+        η[np.arange(len(y)), y] += 1 - self.share
+        return η
 
 
 class Bias(NamedTuple):
@@ -217,28 +240,220 @@ class Bias(NamedTuple):
     free: bool = False
 
 
-class LastVisit(NamedTuple):
-    "Sums of losses and of h, M(η), E_ii of the rows; distributions and scores are filled in place."
+class Known(NamedTuple):
+    "A value, and how far rounding can have taken it."
 
-    loss: float
-    dual: float
-    M: np.ndarray
-    left: np.ndarray
+    value: float
+    error: float
 
 
-def last_visit(blocks, frame, loss, W, η, F, diagonal):  # noqa: PLR0913  fills η and F
-    "The rows once more, in float64."
-    losses = duals = M = 0.0
-    left = np.empty(len(η))
-    for Z, y, c, number in blocks(single=False):
-        part = slice(number * blocks.step, number * blocks.step + len(y))
-        F[part] = frame.scores(Z, W)
-        look = loss.look(F[part], y, c)
-        η[part] = look.η
-        losses, duals = losses + look.loss, duals + look.dual
-        M = M + frame.gather(Z, own_and_rest(look.η, y, c))
-        left[part] = np.maximum(diagonal[part] - (Z * Z).sum(1), 0)
-    return LastVisit(losses, duals, M, left)
+class Doubt(NamedTuple):
+    "‖L̂⁻¹‖ and θ of Proposition 7c.2."
+
+    inverse: float
+    metric: float
+
+
+def doubt(landmarks, K_PP, κ, size_of_landmarks):  # -> Doubt
+    "How little the factor of the landmarks can be trusted."
+    L, r = landmarks.root, len(landmarks.root)
+    length, s = np.linalg.norm(L), np.linalg.norm(size_of_landmarks)
+    X = np.linalg.norm(landmarks.coordinates(np.eye(r)))
+    inexact = roundoff(r) * length * X  # of the computed inverse itself
+    if not inexact < 1:
+        return Doubt(np.inf, np.inf)
+    inverse = X / (1 - inexact)
+    apart = np.linalg.norm(K_PP - L @ L.T)
+    apart += (κ + roundoff(r + 2)) * (1 + κ) * (s * s + length * length)
+    return Doubt(float(inverse), float(inverse**2 * apart))
+
+
+@dataclass(frozen=True, eq=False)
+class SpanPoint:
+    """A classifier in the span of landmarks beside a dual point: what their certificates need.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Without a shift.
+    X : array or CSR matrix
+        The rows.
+    landmarks : LandmarkSpan
+        The landmarks.
+    a, b : arrays (r, K), (K,)
+        The classifier.
+    α : array (n, K)
+        The dual point.
+    shift : float
+        What a penalised bias adds to the kernel.
+    """
+
+    kernel: Kernel
+    X: Any
+    landmarks: LandmarkSpan
+    a: np.ndarray
+    b: np.ndarray
+    α: np.ndarray
+    shift: float = 0.0
+
+    @cached_property
+    def sizes(self):
+        return self.kernel.sizes(self.X)
+
+    @cached_property
+    def κ(self):
+        return self.kernel.rounding(self.X)
+
+    @cached_property
+    def among_landmarks(self):
+        return gram_block(self.kernel, self.X, self.landmarks.rows, self.landmarks.rows)
+
+    @cached_property
+    def doubt(self):
+        P = self.landmarks.rows
+        return doubt(self.landmarks, self.among_landmarks, self.κ, self.sizes[P])
+
+    def score_errors(self, F):
+        "How far rounding can take the scores F, (4.8)."
+        E = score_rounding(self.sizes, self.a, self.sizes[self.landmarks.rows], self.κ)
+        return E.max(1) + roundoff(2) * (np.abs(F).max(1) + np.abs(self.b).max())
+
+    def norm(self):  # -> Known
+        "Σ_r a_r' K_PP a_r, with the penalised bias."
+        s = self.sizes[self.landmarks.rows]
+        value = (self.a * (self.among_landmarks @ self.a)).sum()
+        E = score_rounding(s, self.a, s, self.κ)
+        bias = self.b @ self.b if self.shift else 0.0
+        more = roundoff(self.a.size + 4) * (s @ np.abs(self.a)) ** 2
+        return Known(value + bias, (np.abs(self.a) * E).sum() + more.sum() + roundoff(99) * bias)
+
+    def projected(self, S):  # rows -> lengths (K,), e (K,)
+        "‖M̂_r‖ of the rows S, and how far it can be off, (7c.7)."
+        r = len(self.landmarks.rows)
+        step = max(LEAST_ROWS, BLOCK_NUMBERS // r)
+        parts = [S[i : i + step] for i in range(0, len(S), step)]
+        w = np.zeros((r, self.α.shape[1]))
+        for I in parts:
+            w += self.landmarks.values(self.X[I]).T @ self.α[I]
+        M = np.linalg.norm(self.landmarks.coordinates(w), axis=0)
+        s, A = np.linalg.norm(self.sizes[self.landmarks.rows]), self.sizes[S] @ np.abs(self.α[S])
+        summed = (self.κ + roundoff(step + len(parts) + 4)) * (1 + self.κ) * s * A
+        return M, self.doubt.inverse * (
+            summed + roundoff(r) * np.linalg.norm(self.landmarks.root) * M
+        )
+
+    def among(self, S):  # rows -> squared lengths (K,), their errors (K,)
+        "α_Sr' K_SS α_Sr of each class, and (7c.6)."
+        α, m = self.α[S], len(S)
+        total = np.zeros(α.shape[1])
+        step = max(1, BLOCK_NUMBERS // max(1, m))
+        for i in range(0, m, step):
+            K = gram_block(self.kernel, self.X, S[i : i + step], S)
+            total += (α[i : i + step] * (K @ α)).sum(0)
+        rounding = self.κ + roundoff(m + 4) + roundoff(α.size + 4)
+        return total, rounding * (1 + self.κ) * (self.sizes[S] @ np.abs(α)) ** 2
+
+    def of_bias(self):  # -> Known
+        "What the penalised bias adds to both squares."
+        if not self.shift:
+            return Known(0.0, 0.0)
+        total, most = self.α.sum(0), np.abs(self.α).sum(0)
+        return Known(total @ total, 3 * roundoff(len(self.α) + 4) * (most @ most))
+
+    def square_in_span(self):  # -> Known
+        "‖M‖² of (7c.2), and what (7c.7) leaves open."
+        M, e = self.projected(np.arange(len(self.α)))
+        bias, θ = self.of_bias(), self.doubt.metric
+        most = ((M + e) ** 2).sum() / (1 - θ) if θ < 1 else np.inf
+        return Known(M @ M + bias.value, most - M @ M + bias.error)
+
+    def square(self, in_span):  # square_in_span() -> Known
+        "q of (7c.4): computed, for one group, else an upper bound."
+        S = np.flatnonzero(np.abs(self.α).max(axis=1) > 0)
+        if len(S) <= EXACT_UP_TO:
+            squares, errors = self.among(S)
+            bias = self.of_bias()
+            return Known(squares.sum() + bias.value, errors.sum() + bias.error)
+        number = -(-len(S) // GROUP)
+        left = sum(self.left_of(S[j::number]) for j in range(number))
+        return Known(in_span.value + in_span.error + left @ left, 0.0)
+
+    def left_of(self, B):  # rows -> (K,)
+        "The most that a group can have outside of the span, for each class, (7c.3)."
+        (squares, errors), θ = self.among(B), self.doubt.metric
+        M, e = self.projected(B)
+        inside = np.maximum(M - e, 0) ** 2 / (1 + θ) if np.isfinite(θ) else 0.0
+        return np.sqrt(np.maximum(squares + errors - inside, 0))
+
+
+def best_bound(h, q):  # Σ c h, Σ α'Kα -> the lower bound, t
+    "(7c.4)."
+    if q <= h or q == 0:
+        return h - q / 2, 1.0
+    h = max(h, 0.0)
+    return h * h / (2 * q), h / q
+
+
+def softmax_parts(F, η, y):  # -> ℓ, h (n,)
+    "Logistic losses, and entropies."
+    return logsumexp(F, axis=1) - F[np.arange(len(y)), y], entr(η).sum(1)
+
+
+def hinge_parts(F, η, y, added=None):  # added: what being beaten costs (n, K), by default one
+    "Slacks, and what the dual counts for distributions -> ℓ, h (n,)."
+    i = np.arange(len(y))
+    if added is None:
+        added = np.zeros(F.shape)
+        added[i, y] = -1.0
+    G = F + added
+    return G.max(1) - G[i, y], (η * added).sum(1) - added[i, y]
+
+
+UNNORMED = 40.0  # at most: the slope of an entropy at the smallest float64 that matters
+
+
+def span_certificates(point, F, η, c, parts, free=False, **asked):  # noqa: PLR0913
+    """What is known of a classifier in the span of landmarks.
+
+    Parameters
+    ----------
+    point : SpanPoint
+        The classifier and the dual point.
+    F, η : arrays (n, K)
+        Scores with biases, and distributions.
+    c : array (n,)
+        Weights of the losses.
+    parts : pair of arrays (n,)
+        Losses ℓ, and h.
+    free : bool, default=False
+        Is there a free bias? The columns of α should then add up to zero.
+    **asked
+        `n_iter`, `tol` and `unit` of the certificates.
+
+    Returns
+    -------
+    Certificate, Certificate, float
+        Among the functions of the landmarks, and among all; t of (7c.4).
+    """
+    (ℓ, h), norm, in_span = parts, point.norm(), point.square_in_span()
+    largest = np.abs(F).max(1) + np.abs(point.b).max()
+    terms = 6 * (1 + largest + ℓ + np.abs(h))
+    moved = point.score_errors(F) + np.abs(η.sum(1) - 1) * (UNNORMED + largest)
+    rounding = gap_rounding(c, moved, terms, lipschitz=2.0, operations=F.shape[1] + 20)
+    rounding += norm.error / 2
+    if free:
+        rounding += 2 * np.abs(point.α.sum(0)).sum() * largest.max()
+    P, H = float(norm.value / 2 + c @ ℓ), float(c @ h)
+    q = point.square(in_span)
+    D, _ = best_bound(H, in_span.value)
+    D_full, share = best_bound(H, q.value)
+    least_full = best_bound(H, q.value + q.error)[0] - rounding
+    least = best_bound(H, in_span.value + in_span.error)[0] - rounding
+    return (
+        Certificate(P, float(D), rounding=float(D - max(least, least_full)), **asked),
+        Certificate(P, float(D_full), rounding=float(D_full - least_full), **asked),
+        float(share),
+    )
 
 
 def balanced(η, y, c):  # -> η with Σ c (e_y - η) = 0, the share of the mixture
@@ -249,35 +464,11 @@ def balanced(η, y, c):  # -> η with Σ c (e_y - η) = 0, the share of the mixt
     return (η, 0.0) if t == 0 else ((1 - t) * η + t * q / q.sum(), t)
 
 
-class Projected(NamedTuple):
-    "α (n, K), Σ α_i ℓ_i' (K, r), with a bias that is penalised, and the E_ii."
-
-    α: np.ndarray
-    M: np.ndarray
-    left: np.ndarray
-
-
-def among_all(certificate, kernel, X, projected, factor=1.0):  # -> Certificate
-    "The certificate (7c.4), from that among the functions of the landmarks."
-    square = float((projected.M**2).sum())
-    h = certificate.dual / factor + square / 2
-    q = square + missed(kernel, X, projected)
-    dual = h - q / 2 if q <= h else h * h / (2 * q)
-    return replace(certificate, dual=float(factor * max(dual, 0.0)))
-
-
-def missed(kernel, X, projected):  # -> Σ_r α_r'E α_r
-    "The correction of (7c.3), exact for few rows, else by the diagonal."
-    α, M, left = projected
-    S = np.flatnonzero(np.abs(α).max(axis=1) > 0)
-    if len(S) > EXACT_UP_TO:
-        return float(((np.abs(α) * np.sqrt(left)[:, None]).sum(0) ** 2).sum())
-    step = max(1, BLOCK_NUMBERS // max(1, len(S)))
-    total = 0.0
-    for i in range(0, len(S), step):
-        I = S[i : i + step]
-        total += float((α[I] * (gram_block(kernel, X, I, S) @ α[S])).sum())
-    return max(total - float((M**2).sum()), 0.0)
+def scores_of(landmarks, X, a, b):  # -> (n, K)
+    "Scores of the rows, a block at a time."
+    step = max(LEAST_ROWS, BLOCK_NUMBERS // len(a))
+    blocks = [slice(i, i + step) for i in range(0, X.shape[0], step)]
+    return np.vstack([landmarks.values(X[I]) @ a for I in blocks]) + b
 
 
 def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
@@ -303,54 +494,32 @@ def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
     LandmarkFit
     """
     X, y, K, kernel = training.X, training.y, training.n_classes, training.kernel
-    factor = 2.0 if K == 2 and isinstance(loss, Softmax) else 1.0
+    hinge = isinstance(loss, SmoothedHinge)
+    factor = 2.0 if K == 2 and not hinge else 1.0
     c = np.asarray(c, float) / factor
     marks = choose_landmarks(kernel, X, rank, goal.cache_size)
     blocks = FeatureBlocks(marks, X, y, c, goal.cache_size * (1 - CANDIDATE_SHARE))
     rounds = Rounds(blocks, K, bias.value, bias.free)
     most = goal.max_steps or MOST_PASSES
     end = sampled_newton(rounds, loss, goal.tol * (1 - 1e-3), most)
-    η, F = np.empty((len(y), K)), np.empty((len(y), K))
-    diagonal = kernel.diag(X)
-    last = last_visit(blocks, rounds.frame, end.loss, end.W, η, F, diagonal)
-    found = Found(end.W, η, F, last, rounds, bias)
-    P, D, α, M = landmark_values(found, y, c)
-    asked = dict(n_iter=rounds.passes + 1, tol=goal.tol, unit=float(factor * trivial(loss, y, c)))
-    within = Certificate(factor * P, factor * D, **asked)
-    shift = bias.value**2 if not bias.free else 0.0
-    full = among_all(within, replace(kernel, shift=shift), X, Projected(α, M, last.left), factor)
     W, b = rounds.frame.split(end.W, len(marks.rows))
-    return LandmarkFit(marks, marks.expansion(W), b, η, F, within, full, rounds.passes + 1)
+    a = marks.expansion(W)
+    F = scores_of(marks, X, a, b)
+    η = end.loss.look(F, y, c).η
+    if bias.value and bias.free:
+        η, _ = balanced(η, y, c)
+    point = SpanPoint(kernel, X, marks, a, b, own_and_rest(η, y, c), bias.value * (not bias.free))
+    parts = (hinge_parts if hinge else softmax_parts)(F, η, y)
+    passes, unit = rounds.passes + 1, float(trivial(loss, y, c))
+    asked = dict(n_iter=passes, tol=goal.tol, unit=unit, free=bool(bias.value and bias.free))
+    within, full, share = span_certificates(point, F, η, c, parts, **asked)
+    return LandmarkFit(marks, a, b, η, F, times(factor, within), times(factor, full), share, passes)
 
 
-class Found(NamedTuple):
-    "What the passes leave behind."
-
-    W: np.ndarray
-    η: np.ndarray
-    F: np.ndarray
-    last: LastVisit
-    rounds: Rounds
-    bias: Bias
-
-
-def landmark_values(found, y, c):  # -> P, D_P, α (n, K), Σ α_i ℓ_i'
-    "(7c.2), with distributions that are feasible where the bias is free."
-    W, last, frame = found.W, found.last, found.rounds.frame
-    ρ = frame.penalty(W.shape[1])
-    P = float((ρ * W * W).sum() / 2 + last.loss)
-    η, M, dual = found.η, last.M, last.dual
-    if frame.bias and frame.free:
-        η, t = balanced(η, y, c)
-        N, Y = found.rounds.totals
-        if t:
-            q = np.maximum(N - (1 - t) * (c @ found.η), 0.0)
-            q /= q.sum()
-            entropy = -(q * np.log(np.maximum(q, 1e-300))).sum()
-            dual = (1 - t) * dual + t * N.sum() * entropy
-            M = (1 - t) * M + t * (Y - np.outer(q, Y.sum(0)))
-    D = float(dual - (ρ * M * M).sum() / 2)
-    return P, D, own_and_rest(η, y, c), M * np.sqrt(ρ)
+def times(factor, certificate):
+    "The certificate of the objective times a factor."
+    names = ("primal", "dual", "unit", "rounding")
+    return replace(certificate, **{k: factor * getattr(certificate, k) for k in names})
 
 
 def trivial(loss, y, c):

@@ -29,10 +29,12 @@ from sklearn.utils.validation import check_is_fitted
 from mcsvm_lit.core.landmarks import (
     Bias,
     LandmarkFit,
-    Projected,
-    among_all,
+    SpanPoint,
     choose_landmarks,
     fit_landmarks,
+    hinge_parts,
+    scores_of,
+    span_certificates,
     until_certified,
 )
 from mcsvm_lit.crammer_singer.linear_solver import (
@@ -119,18 +121,18 @@ def rivals(F, η, y, tie=0.01):  # scores, distributions (n, K), class indices -
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #2802ecb4
 def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR0913  -> LandmarkFit
     "The linear solvers on the features of landmarks."
-    Z = marks.features(training.X)
-    rows = Rows(Z, float(bias))
-    problem = LinearCrammerSinger(rows, training.y, c, training.n_classes, costs)
-    solution = solve(problem, goal, [SampledNewton(), Sweeps(), ProximalNewton()])
-    η, F, M = solution.state
-    α, within = own_and_rest(η, training.y, c), solution.certificate
-    left = np.maximum(training.kernel.diag(training.X) - (Z * Z).sum(1), 0)
-    kernel = replace(training.kernel, shift=float(bias))
-    facts = Projected(α, problem.rows.prototypes(α), left)
-    full = among_all(within, kernel, training.X, facts)
+    kernel, X, y, K = training.kernel, training.X, training.y, training.n_classes
+    problem = LinearCrammerSinger(Rows(marks.features(X), float(bias)), y, c, K, costs)
+    nearer = replace(goal, tol=goal.tol * (1 - 1e-3))  # scores are made again from the kernel
+    solution = solve(problem, nearer, [SampledNewton(), Sweeps(), ProximalNewton()])
+    η, _, M = solution.state
     W, b = problem.rows.split(M)
-    return LandmarkFit(marks, marks.expansion(W), b, η, F, within, full, within.n_iter)
+    a = marks.expansion(W)
+    F = scores_of(marks, X, a, b)
+    point = SpanPoint(kernel, X, marks, a, b, own_and_rest(η, y, c), float(bias))
+    parts, n_iter = hinge_parts(F, η, y, costs.added(y, K)), solution.certificate.n_iter
+    certified = span_certificates(point, F, η, c, parts, n_iter=n_iter, tol=goal.tol)
+    return LandmarkFit(marks, a, b, η, F, *certified, n_iter)
 
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #db9ed5c6
@@ -166,6 +168,9 @@ class CrammerSingerSVC(KernelClassifier):
         and 1 is the relative gap that `full_certificate_` should have: landmarks are added until it
         is reached. By default among all functions of the kernel. For kernels other than the linear
         one.
+    polish : bool, default=False
+        With `rank`: go on from there among all functions of the kernel, until the full problem's
+        gap is `tol`. Without `rank` it has no meaning.
     cache_size : float, default=500
         Megabytes for the kernel matrix, or for the parts of it that are held at once; copies of
         smaller parts take up to a third more. With `rank`, megabytes for features of the examples.
@@ -186,7 +191,7 @@ class CrammerSingerSVC(KernelClassifier):
         The labels, in order.
     support_ : ndarray of shape (n_support,)
         Rows of the support patterns; of equal rows with equal labels the first. With `rank`, rows
-        of the landmarks.
+        of the landmarks, unless `polish`.
     support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
         The support patterns; None for a precomputed kernel.
     label_distribution_ : ndarray of shape (n_support, n_classes)
@@ -202,9 +207,11 @@ class CrammerSingerSVC(KernelClassifier):
     slack_ : ndarray of shape (n_samples,)
         ξ of every row, also of rows of weight zero.
     certificate_ : Certificate
-        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks.
+        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks,
+        unless `polish`.
     full_certificate_ : Certificate
-        The same among all functions of the kernel: `dual` is what none of them can be below.
+        The same among all functions of the kernel: `dual` is what none of them can be below, and
+        `gap + rounding` by how much the objective could still fall.
     n_iter_ : int
         Passes over the data, rounded up; at most `max_iter`.
 
@@ -227,6 +234,7 @@ class CrammerSingerSVC(KernelClassifier):
             None,
         ],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
+        "polish": ["boolean"],
         "fit_intercept": ["boolean"],
         "warm_start": ["boolean"],
         "costs": [StrOptions({"absolute"}), "array-like", None],
@@ -243,6 +251,7 @@ class CrammerSingerSVC(KernelClassifier):
         tol=1e-3,
         max_iter=2000,
         rank=None,
+        polish=False,
         cache_size=500,
         warm_start=False,
         class_weight=None,
@@ -258,6 +267,7 @@ class CrammerSingerSVC(KernelClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.rank = rank
+        self.polish = polish
         self.cache_size = cache_size
         self.warm_start = warm_start
         self.class_weight = class_weight
@@ -282,25 +292,29 @@ class CrammerSingerSVC(KernelClassifier):
         self._table = cost_table(self.costs, training.n_classes)
         if len(self._table) and np.isinf(self.C):
             raise ValueError("Costs need a finite C: leave out `costs`, or choose C.")
-        if self.rank is not None and training.kernel.name != "linear":
-            self._fit_landmarks(training)
+        if self.rank is None or training.kernel.name == "linear":
+            self._fit_all(training, self._start(training, before))
         else:
-            self._fit_all(training, before)
+            found = self._on_landmarks(training)
+            if self.polish:
+                self._fit_all(training, found.start(training.y))
+            else:
+                self._keep_landmarks(training, found)
         self._judge_absent(training, X)
         warn_unconverged("CrammerSingerSVC", self.certificate_)
         return self
 
-    def _fit_all(self, training, before):
+    def _fit_all(self, training, start):  # distributions to start from, or None
         "Among all functions of the kernel."
         per_pass = 1 if training.kernel.name == "linear" else len(training)  # steps
         goal = Goal(self.tol, self.max_iter * per_pass, self.cache_size, self.verbose)
-        problem, solution = self._solved(training, goal, before)
+        problem, solution = self._solved(training, goal, start)
         passes = -(-solution.certificate.n_iter // per_pass)
         self.certificate_ = replace(solution.certificate, n_iter=passes)
         self.full_certificate_ = self.certificate_
         self._keep(training, problem, solution)
 
-    def _fit_landmarks(self, training):
+    def _on_landmarks(self, training):  # -> LandmarkFit
         "Among the functions of some landmarks."
         if np.isinf(self.C):
             raise ValueError("Landmarks need a finite C: leave out `rank`, or choose C.")
@@ -320,9 +334,13 @@ class CrammerSingerSVC(KernelClassifier):
                 )
             return fit_landmarks(training, c, number, SmoothedHinge(), bias, goal)
 
-        fit = until_certified(on_landmarks, n, self.rank)
+        return until_certified(on_landmarks, n, self.rank)
+
+    def _keep_landmarks(self, training, fit):
+        "Set the fitted attributes of a classifier in the span of landmarks."
         self.certificate_, self.full_certificate_ = fit.certificate, fit.full
-        self._keep_patterns(training, fit.η, fit.F, own_and_rest(fit.η, training.y, c))
+        α = own_and_rest(fit.η, training.y, self.C * training.weights)
+        self._keep_patterns(training, fit.η, fit.F, α)
         self.support_ = training.first[fit.landmarks.rows]
         self.support_vectors_, self.dual_coef_ = fit.landmarks.X, fit.a
         self._shift = float(self.fit_intercept)
@@ -334,10 +352,10 @@ class CrammerSingerSVC(KernelClassifier):
         if not training.kernel.psd:
             refuse_indefinite(training.kernel, training.X)
 
-    def _solved(self, training, goal, before):  # -> the problem, its Solution
+    def _solved(self, training, goal, start):  # -> the problem, its Solution
         if np.isfinite(self.C):
             problem = self._problem(training, self.C)
-            return problem, solve(problem, goal, STRATEGIES, self._start(training, before))
+            return problem, solve(problem, goal, STRATEGIES, start)
         training = replace(training, weights=np.ones(len(training)))  # nothing is weighed
         size = training.kernel.diag(training.X).max() + self.fit_intercept
         return solve_hard(lambda C: self._problem(training, C), size, goal, STRATEGIES)

@@ -9,6 +9,7 @@ __all__ = [
     "logistic_strategies",
     "expansion",
     "LastFit",
+    "logits",
     "shrunken",
     "KernelLogisticRegression",
 ]
@@ -126,6 +127,16 @@ class LastFit(NamedTuple):
         return shrunken(self.u, self.y, np.minimum(1.0, self.c / problem.c))
 
 
+def logits(η, y):  # distributions (n, K) -> log η; of two classes log δ/(1 - δ), α = c δ s
+    "What the solvers start from."
+    with np.errstate(divide="ignore"):
+        u = np.log(η)
+    if u.shape[1] > 2:
+        return u
+    n, largest = np.arange(len(y)), -np.log(np.finfo(float).tiny)
+    return np.clip(u[n, 1 - y] - u[n, y], -largest, largest)
+
+
 def shrunken(u, y, t):  # t in (0, 1], (n,)
     "The logits of t times the shares α/c."
     if (t == 1).all():
@@ -177,7 +188,10 @@ class KernelLogisticRegression(KernelClassifier):
         predictions that need few of them. A number between 0 and 1 is the relative gap that
         `full_certificate_` should have: landmarks are added until it is reached. By default among
         all functions of the kernel. For kernels other than the linear one; `solver` and
-        `warm_start` have no meaning then.
+        `warm_start` have no meaning then, unless `polish`.
+    polish : bool, default=False
+        With `rank`: go on from there among all functions of the kernel, until the full problem's
+        gap is `tol`. Without `rank` it has no meaning.
     cache_size : float, default=500
         Megabytes for kernel values; with `rank`, for features of the examples.
     warm_start : bool, default=False
@@ -196,7 +210,7 @@ class KernelLogisticRegression(KernelClassifier):
         Number of features.
     support_ : array of shape (m,)
         Row numbers of the distinct examples of positive weight, the first of equal ones; with
-        `rank`, of the landmarks.
+        `rank`, of the landmarks, unless `polish`.
     support_vectors_ : array of shape (m, d)
         These examples (None for a precomputed kernel).
     dual_coef_ : array of shape (m, K), two classes: (m, 1)
@@ -206,13 +220,16 @@ class KernelLogisticRegression(KernelClassifier):
     intercept_ : array of shape (K,), two classes: (1,)
         The intercepts.
     certificate_ : Certificate
-        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks.
+        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks,
+        unless `polish`.
     full_certificate_ : Certificate
-        The same among all functions of the kernel: `dual` is what none of them can be below.
+        The same among all functions of the kernel: `dual` is what none of them can be below, and
+        `gap + rounding` by how much the objective could still fall.
     n_iter_ : int
         Steps of all solvers, at most `max_iter`.
     solver_ : str
-        The one that ended the fit: "smo", "newton", "lowrank" or, with `rank`, "landmarks".
+        The one that ended the fit: "smo", "newton", "lowrank" or, with `rank` and without `polish`,
+        "landmarks".
 
     Examples
     --------
@@ -235,6 +252,7 @@ class KernelLogisticRegression(KernelClassifier):
             Interval(numbers.Real, 0.0, 1.0, closed="neither"),
             None,
         ],
+        "polish": ["boolean"],
         "solver": [StrOptions({"auto", "smo", "newton"})],
         "fit_intercept": ["boolean"],
         "warm_start": ["boolean"],
@@ -252,6 +270,7 @@ class KernelLogisticRegression(KernelClassifier):
         solver="auto",
         max_iter=None,
         rank=None,
+        polish=False,
         cache_size=500,
         warm_start=False,
         class_weight=None,
@@ -267,6 +286,7 @@ class KernelLogisticRegression(KernelClassifier):
         self.solver = solver
         self.max_iter = max_iter
         self.rank = rank
+        self.polish = polish
         self.cache_size = cache_size
         self.warm_start = warm_start
         self.class_weight = class_weight
@@ -278,12 +298,14 @@ class KernelLogisticRegression(KernelClassifier):
         training = self._training(X, y, sample_weight)
         if not training.kernel.psd:
             refuse_indefinite(training.kernel, training.X)
+        found = None
         if self.rank is not None and training.kernel.name != "linear":
-            return self._fit_landmarks(training)
+            found = self._on_landmarks(training)
+            if not self.polish:
+                return self._keep_landmarks(training, found)
         how = (self.C, self.fit_intercept, self.cache_size, self.solver)
         problem = logistic_problem(training, *how)
-        last = getattr(self, "_last", None) if self.warm_start else None
-        before = last.start(training, problem) if last else None
+        before = self._start(training, problem, found)
         strategies = logistic_strategies(problem, self.solver, before is None)
         goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
         try:
@@ -295,7 +317,14 @@ class KernelLogisticRegression(KernelClassifier):
         self._last = LastFit.of(training, problem, solution.state.u)
         return self._fitted(training, problem, solution)
 
-    def _fit_landmarks(self, training):
+    def _start(self, training, problem, found):  # -> logits, or None
+        "Where to begin: what landmarks have found, or the last fit."
+        if found is not None:
+            return logits(found.start(training.y), training.y)
+        last = getattr(self, "_last", None) if self.warm_start else None
+        return last.start(training, problem) if last else None
+
+    def _on_landmarks(self, training):  # -> LandmarkFit
         "Among the functions of some landmarks."
         goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
         bias = Bias(float(self.fit_intercept), free=bool(self.fit_intercept))
@@ -306,7 +335,10 @@ class KernelLogisticRegression(KernelClassifier):
         def on_landmarks(number):
             return fit_landmarks(training, c, number, Softmax(), bias, goal)
 
-        fit = until_certified(on_landmarks, len(training), self.rank)
+        return until_certified(on_landmarks, len(training), self.rank)
+
+    def _keep_landmarks(self, training, fit):
+        "Set the fitted attributes of a model in the span of landmarks."
         two = training.n_classes == 2
         self.dual_coef_ = fit.a[:, 1:] - fit.a[:, :1] if two else fit.a
         self.intercept_ = fit.b[1:] - fit.b[:1] if two else fit.b
