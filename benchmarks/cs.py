@@ -12,7 +12,7 @@ from pathlib import Path
 from shutil import which
 
 import numpy as np
-from harness import Timed, against, benchmark, once, seconds, side_by_side, small
+from harness import Timed, against, benchmark, once, output_of, seconds, side_by_side, small
 from sklearn.datasets import load_digits, make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import train_test_split
@@ -504,9 +504,7 @@ def cs_large(repeat):
         if not set(MNIST if name == SHIFTED else (name,)) <= set(names(local=True)):
             yield row | {"CPU s": "skipped: MCSVM_LIT_DATA does not hold it"}
             continue
-        call = [sys.executable, __file__, name, str(γ), str(C), str(cache)]
-        done = subprocess.run(call, capture_output=True, text=True, check=True)
-        r = json.loads(done.stdout)
+        r = json.loads(output_of([sys.executable, __file__, name, γ, C, cache]))
         yield row | {
             "n": r["n"],
             "CPU s": seconds(r["seconds"]),

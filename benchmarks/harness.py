@@ -4,6 +4,7 @@ import gc
 import re
 import resource
 import statistics
+import subprocess
 import time
 import warnings
 from pathlib import Path
@@ -97,6 +98,15 @@ def side_by_side(repeat, **runs):
         name: timed[-1]._replace(seconds=statistics.median(t.seconds for t in timed))
         for name, timed in seen.items()
     }
+
+
+def output_of(command, **settings):
+    """What a process prints; if it fails, an error that shows what it complained of."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **settings)
+    if done.returncode:
+        call = " ".join(map(str, command))
+        raise RuntimeError(f"{call}\nended with code {done.returncode}:\n{done.stderr}")
+    return done.stdout
 
 
 # -- tables ---------------------------------------------------------------------------------------

@@ -2,11 +2,10 @@
 
 import json
 import resource
-import subprocess
 import sys
 
 import numpy as np
-from harness import against, benchmark, clock, once, seconds, side_by_side, small
+from harness import against, benchmark, clock, once, output_of, seconds, side_by_side, small
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.datasets import load_digits, make_moons
@@ -333,11 +332,7 @@ def klr_adult(repeat):
         return
     seen = []
     for name, n in SIZES.items():
-        r = json.loads(
-            subprocess.run(
-                [sys.executable, __file__, name, "500"], capture_output=True, text=True, check=True
-            ).stdout
-        )
+        r = json.loads(output_of([sys.executable, __file__, name, 500]))
         seen.append((n, r["seconds"]))
         yield {
             "problem": name,

@@ -7,7 +7,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from harness import benchmark, seconds
+from harness import benchmark, output_of, seconds
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = {
@@ -60,12 +60,9 @@ def first_fit(model, site, home, **settings):
     env = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     env |= {"HOME": str(home), "PYTHONPATH": str(site)} | settings
     code = FIRST_FIT.replace("MODEL", model).replace("NAME", model.partition("(")[0])
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], env=env, cwd=home, capture_output=True, text=True
+    return tuple(
+        map(float, output_of([sys.executable, "-P", "-c", code], env=env, cwd=home).split())
     )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return tuple(map(float, done.stdout.split()))
 
 
 def two_processes(model, site, **settings):

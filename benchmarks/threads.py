@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
-from harness import benchmark, seconds
+from harness import benchmark, output_of, seconds
 
 ROOT = Path(__file__).resolve().parent.parent
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -70,10 +69,7 @@ def costs(case, setting, repeat):
     env["PYTHONPATH"] = str(ROOT)
     code = FIT.replace("REPEAT", str(repeat))
     command = [sys.executable, "-c", code, *map(str, case)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return json.loads(done.stdout)
+    return json.loads(output_of(command, env=env))
 
 
 def lowest(case, repeat):
@@ -156,10 +152,7 @@ def jobs(repeat):
     for name, (model, n) in JOBS.items():
         env = os.environ | dict.fromkeys(VARIABLES, "1") | {"PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-c", TWO_JOBS, model, str(n)]
-        done = subprocess.run(command, env=env, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stderr)
-        cpu1, cpu2, wall1, wall2, inside, free, same = json.loads(done.stdout)
+        cpu1, cpu2, wall1, wall2, inside, free, same = json.loads(output_of(command, env=env))
         share = min(1.0, inside / cpu2)
         possible = cpu1 / (cpu2 * (1 - share + share / (2 * free)))
         yield {
