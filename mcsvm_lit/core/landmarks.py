@@ -51,7 +51,7 @@ from scipy.special import entr, logsumexp
 
 from .certificates import Certificate, gap_rounding, roundoff, score_rounding
 from .kernels import Kernel, gram_block
-from .passes import Block, Rounds, SmoothedHinge, Softmax, sampled_newton
+from .passes import Block, Rounds, SmoothedHinge, sampled_newton
 from .simplex import own_and_rest
 
 # %% ../../nbs/core/07c_landmarks.ipynb #061fa5a6
