@@ -1,16 +1,21 @@
 """Hostile data against every classifier: a short profile of `make fuzz`, and what failed once."""
 
 import json
+import random
 from pathlib import Path
 
+import labels
 import pytest
 from hostile import CHOICES, SPECIAL, Case, judge
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcsvm_lit import CrammerSingerSVC, KernelLogisticRegression
+
 KEPT = Path(__file__).parent / "recorded" / "hostile.jsonl"
 CASES = st.builds(Case, **{name: st.sampled_from(values) for name, values in CHOICES.items()})
 PROFILE = 30  # cases for each classifier
+PROBLEMS = 40  # that are solved twice
 
 
 def recorded():
@@ -35,3 +40,26 @@ def test_hostile_data_break_nothing(name):
 @pytest.mark.parametrize(("name", "case"), list(recorded()))
 def test_what_failed_once_fails_no_more(name, case):
     assert not judge(name, case), case.line()
+
+
+@pytest.mark.parametrize("name", labels.SECOND)
+def test_proved_labels_are_those_of_the_exact_model(name):
+    chance, proved, good = random.Random(7), 0, 0
+    for _ in range(PROBLEMS):
+        case = labels.drawn(chance)
+        found = labels.compared(name, case)
+        assert not found.wrong, case.line()
+        assert not found.beyond, case.line()
+        proved, good = proved + found.proved, good + found.good
+    assert good > 0.9 * PROBLEMS  # so many second solutions are as good as they should be
+    assert proved > 4 * PROBLEMS
+
+
+def test_labels_that_are_proved_too_easily_are_found_out(monkeypatch):
+    for model in (CrammerSingerSVC, KernelLogisticRegression):
+        bound = model.score_bound
+        monkeypatch.setattr(model, "score_bound", lambda self, X, bound=bound: bound(self, X) / 10)
+    for name in labels.SECOND:
+        chance = random.Random(7)
+        found = [labels.compared(name, labels.drawn(chance)) for _ in range(PROBLEMS)]
+        assert any(f.beyond for f in found)

@@ -5,11 +5,17 @@
 Draws cases from the table in `tests/hostile.py`, counts complaints by classifier and kind, makes
 each first failure of a kind as simple as it can, and keeps it in `tests/recorded/hostile.jsonl`,
 which the short profile in `make test` runs again. Interrupt it whenever you like.
+
+    python tools/fuzz.py --labels 50000 [--of KernelLogisticRegression] [--seed 0]
+
+solves so many small problems twice instead, loosely and by other code to a gap of 1e-12, and
+compares every label that the loose fit proves (`tests/labels.py`).
 """
 
 import argparse
 import json
 import os
+import random
 import re
 import sys
 import time
@@ -23,6 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "tests" / "recorded" / "hostile.jsonl"
 sys.path.insert(0, str(ROOT / "tests"))
 
+import labels  # noqa: E402
 from hostile import SPECIAL, Case, drawn, judge  # noqa: E402
 
 SIMPLE = asdict(Case())
@@ -74,6 +81,29 @@ def report(counts, found):
             print(f"    {n:6d}  {what}", flush=True)
 
 
+def compare_labels(names, problems, seed):  # -> the number of disagreements
+    """Small problems solved twice; counts what is proved, and what is contradicted."""
+    found = 0
+    for name in names:
+        chance, total, used = random.Random(seed), Counter(), 0.0
+        for _ in range(problems):
+            case = labels.drawn(chance)
+            c = labels.compared(name, case)
+            total.update(asdict(c))
+            used = max(used, c.used) if c.good else used
+            if c.wrong or c.beyond:
+                print(f"{name}: {c}\n  {case.line()}", flush=True)
+        print(
+            f"{name}: {problems} problems ({total['good']} with a second solution within 1e-12), "
+            f"{total['labels']} labels, {total['proved']} proved, {total['wrong']} of them wrong; "
+            f"{total['beyond']} score differences beyond their bound, of which at most {used:.0%} "
+            "was needed",
+            flush=True,
+        )
+        found += total["wrong"] + total["beyond"]
+    return found
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument("--hours", type=float, default=1.0)
@@ -81,7 +111,11 @@ def main():
     p.add_argument("--fits", type=int, default=10**9, help="cases of each classifier")
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--count-only", action="store_true", help="keep nothing")
+    p.add_argument("--labels", type=int, metavar="PROBLEMS", help="compare proved labels instead")
     a = p.parse_args()
+    if a.labels:
+        names = [name for name in labels.SECOND if name in a.of]
+        sys.exit(bool(compare_labels(names, a.labels, a.seed)))
     counts, found, seed, told = Counter(), defaultdict(Counter), a.seed * 10**9, time.time()
     end = time.time() + 3600 * a.hours
     try:

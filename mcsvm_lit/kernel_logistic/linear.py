@@ -140,7 +140,8 @@ class LinearLogistic:
         return own_and_rest(np.exp(u), self.y, self.c)
 
     def at(self, θ, b=None):
-        "The state of these prototypes, with the best intercepts, starting from b."
+        "The state of these prototypes less their mean, with the best intercepts, starting from b."
+        θ = θ - θ.mean(axis=0)
         F = self.table.Z @ θ.T
         b = best_intercepts(F, self.y, self.c, b) if self.intercept else np.zeros(self.K)
         return LinearState(log_softmax(F + b, axis=1), F, θ, b)

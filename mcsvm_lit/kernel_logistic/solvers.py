@@ -98,7 +98,7 @@ from mcsvm_lit.core.kernels import (
 
 from ..core.certificates import Certificate, score_rounding
 from ..core.compiled import Vector, kernel
-from ..core.linear import conjugate_gradients, definite_solver
+from ..core.linear import conjugate_gradients, definite_solver, share_of
 from ..core.single import DoubleRows, KeptRows, KeptTiles, SingleRows
 from ..core.solving import Effort, Goal, Pace, solve
 from ..core.threads import one_thread
@@ -567,7 +567,7 @@ class BinaryLogistic:
         a = s * c * δ
         F = self.gram.times(a)
         q = a @ F
-        if q < -1e-6 * np.abs(a) @ np.abs(F):
+        if q < -np.abs(a) @ (1e-6 * np.abs(F) + self.gram.errors(a)):
             raise ValueError(INDEFINITE)
         t = best_scale(δ, c, max(q, 0.0))
         return LogisticState(np.log(t * δ / (1 - t * δ)), t * F)
@@ -707,7 +707,8 @@ def newton_step(systems, S, point, enough, intercept):  # -> Δ, GΔ, δ
     if not intercept:
         return Δ, GΔ, 0.0
     per_δ = S * x[:, 1]
-    δ = (point.a.sum() + Δ.sum()) / per_δ.sum()
+    # Where every probability is 0 or 1 no curvature is left, and the intercept stays.
+    δ = share_of(point.a.sum() + Δ.sum(), per_δ.sum())
     return Δ - δ * per_δ, GΔ - δ * GSx[:, 1], δ
 
 

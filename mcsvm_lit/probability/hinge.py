@@ -938,9 +938,10 @@ class WeightedHinge:
     def certify(self, state, n_iter=0, tol=1e-8, drift=0.0):
         "The certificate of a state whose scores are known."
         α, A, b, F = state.α, state.A, state.b, state.F
-        errors, balancing = self.errors(A, b)
-        k = hinge_certificate(F, α, self.y, self.c, self.β, b, self.loss, errors)
-        rounding = k.rounding + balancing * np.abs(A.sum(0)).sum()
+        with np.errstate(over="ignore", invalid="ignore"):  # an infinite error is one
+            errors, balancing = self.errors(A, b)
+            k = hinge_certificate(F, α, self.y, self.c, self.β, b, self.loss, errors)
+            rounding = k.rounding + balancing * np.abs(A.sum(0)).sum()
         return replace(k, n_iter=n_iter, tol=tol, rounding=float(rounding))
 
     def errors(self, A, b):  # -> (n,), what a multiplier without balance may cost besides

@@ -117,9 +117,10 @@ class TruncatedHinge:
 
     def objective(self, m):
         "Q at a solution of one of the convex problems; ‖W‖² follows from the scores."
-        half = (m.A * (m.F - m.b)).sum() / 2
         u = gaps_between(m.F, self.convex.y).min(1)
-        return half + self.convex.c @ truncated(u, self.s, self.convex.loss)
+        with np.errstate(over="ignore", invalid="ignore"):  # such a Q is never the least
+            half = (m.A * (m.F - m.b)).sum() / 2
+            return half + self.convex.c @ truncated(u, self.s, self.convex.loss)
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #4bab90c6
