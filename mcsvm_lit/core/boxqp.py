@@ -50,6 +50,7 @@ class BoxProgram(NamedTuple):
 _CANCELLED = 4e-16  # a reduced gradient this small beside its two terms is zero (2 units)
 _UNSEEN = 1.5e-14  # a room this small beside Σ|a_k x_k| cannot be seen by the equality (70 units)
 _FLAT = 1e-14  # least curvature of a pair, beside Q_ii/a_i² + Q_jj/a_j² (45 units)
+_UNSEEN_ENTRY = roundoff(4)  # so much of the largest entry of Q may be rounding in any entry
 _CURVED_DOWN = 1e-9  # so much negative curvature, on the same scale, is not rounding: Q is not PSD
 _SLOPE = 1e-9  # a slope this small beside its terms does not prove a problem unbounded
 _AT_BOUND = 1.76e-15  # a variable this near to its bound, beside its size, is put there (8 units)
@@ -714,6 +715,7 @@ class Verdict(NamedTuple):
     worst: float  # the largest term of the gap
     unit: float  # the size of the terms that cancel in the objective
     curved: float  # x·Qx
+    least: float  # that can be if Q is positive semidefinite but for rounding
 
 
 @kernel("BoxProgram, f8[::1], f8[::1], f8")
@@ -741,15 +743,19 @@ def _verdict(program, d, x, g):
     ν, low, high = _flat(g, x, program.lo, program.hi, a)
     gap = _gap(program, d, x, g, ν)
     torn, worst = _residuals(program, x, g, ν)
-    P = Ax = size = unit = curved = 0.0
+    P = Ax = size = unit = curved = pure = spread = top = 0.0
     for k in range(len(x)):
         P += x[k] * (g[k] + q[k]) / 2
         curved += x[k] * (g[k] - q[k])
+        pure += d[k] * x[k] ** 2
+        spread += abs(x[k])
+        top = max(top, d[k])
         unit += d[k] * x[k] ** 2 / 2 + abs(q[k] * x[k])
         Ax += a[k] * x[k]
         size += abs(a[k] * x[k])
     off = abs(Ax - program.b) / max(size, abs(program.b)) if Ax != program.b else 0.0
-    return Verdict(ν, low, high, P, gap, off, torn, worst, unit, curved)
+    least = -_CURVED_DOWN * pure - _UNSEEN_ENTRY * top * spread**2
+    return Verdict(ν, low, high, P, gap, off, torn, worst, unit, curved, least)
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #92503ba7
@@ -781,8 +787,7 @@ def _certified(program, d, x, tol, n_iter):  # -> BoxQP
     _tidy(program, d, x)
     g = _gradient(program.Q, program.q, x)
     v = _verdict(program, d, x, g)
-    unseen = roundoff(4) * d.max(initial=0.0) * np.abs(x).sum() ** 2  # entries are rounded
-    if v.curved < -_CURVED_DOWN * (d @ x**2) - unseen:
+    if v.curved < v.least:
         raise ValueError(NOT_PSD)
     certificate = Certificate(
         v.primal,

@@ -41,11 +41,11 @@ def libraries():  # -> those with one number for the process, those with one for
     return tuple(shared), tuple(own)
 
 
-def set_threads(libs, numbers):
+def set_threads(libs, numbers, now=None):  # now: the present numbers, where they are known
     "Tell libraries how many threads to use; returns how many it was before."
-    before = tuple(lib.get_num_threads() for lib in libs)
+    before = now or tuple(lib.get_num_threads() for lib in libs)
     for lib, now, wanted in zip(libs, before, numbers):
-        if now is not None and now != wanted:
+        if None not in (now, wanted) and now != wanted:
             getattr(lib, "_real_set_num_threads", lib.set_num_threads)(wanted)
     return before
 
@@ -95,8 +95,8 @@ class OneThread:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                set_threads(shared, self._before)
-        set_threads(by_thread, own.before)
+                set_threads(shared, self._before, (1,) * len(shared))
+        set_threads(by_thread, own.before, (1,) * len(by_thread))
 
     def __call__(self, f):
         "As a decorator. (Written out, so that no line of another module stands between ours.)"

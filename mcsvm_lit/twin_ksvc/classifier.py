@@ -5,11 +5,16 @@
 # %% auto #0
 __all__ = [
     "RIDGE",
+    "own_qp",
+    "other_first",
+    "away_from",
     "pair_qp",
     "Standard",
     "standard_of",
     "unit_and_ridge",
     "solve_plane",
+    "MoveMargins",
+    "planes_near",
     "FoundPlane",
     "straight_plane",
     "curved_plane",
@@ -18,6 +23,7 @@ __all__ = [
     "unsure",
     "rows_of",
     "both_orders",
+    "of_class",
     "choices",
     "per_pair",
     "TwinKSVC",
@@ -33,7 +39,7 @@ __all__ = [
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #96f949a6
 import numbers
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -60,7 +66,21 @@ from mcsvm_lit.twin_ksvc.kernel_planes import (
     OwnClass,
     SolveByColumns,
 )
+from mcsvm_lit.twin_ksvc.path_in_lambda import (
+    MOST_EVENTS,
+    FollowPath,
+    TwinPath,
+    follow,
+    left_sum,
+    multipliers,
+    path_down_to,
+    path_of,
+    program_of,
+    sides_after,
+    starting_state,
+)
 from mcsvm_lit.twin_ksvc.problem import (
+    PlaneState,
     SolveInBox,
     TwinPlane,
     homogeneous,
@@ -79,21 +99,39 @@ from mcsvm_lit.twin_ksvc.surface import (
 from ..core.kernels import Kernel, check_psd, refuse_indefinite
 from ..core.solving import Goal, solve
 from ..core.threads import across
-from .path_in_lambda import FollowPath, path_of
 from .vote import Ballot, Rules, climb, squash, tally
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #b7095485
-def pair_qp(X, y, pair, weights=None, eps=0.2, delta=1e-4):  # features, class indices -> TwinQP
-    "The program whose plane is near class i of the pair, away from class j and the rest, (44.3)."
-    i, j = pair
-    A, B, C = y == i, y == j, (y != i) & (y != j)
-    qp = twin_qp(X[A], X[B], X[C], eps, delta)
+def own_qp(X, y, i, weights=None, eps=0.2, delta=1e-4):  # features, class indices -> TwinQP
+    "The program whose plane is near class i and asks all others for a margin of 1 - ε, (44.3)."
+    A = y == i
+    qp = twin_qp(X[A], X[~A], None, eps, delta)
+    qp = replace(qp, q=np.full(len(qp.q), 1 - eps))
     if weights is None or (weights == 1).all():
         return qp
     F = homogeneous(X[A]) * np.sqrt(weights[A])[:, None]
     R = np.linalg.qr(np.r_[F, np.sqrt(delta) * np.eye(F.shape[1])], mode="r")
-    return replace(qp, R=R, W=rows_of_dual(qp.N, R), hi=np.r_[weights[B], weights[C]])
+    return replace(qp, R=R, W=rows_of_dual(qp.N, R), hi=weights[~A])
+
+
+def other_first(of_other):  # which of the rows are of the other class -> (n,)
+    "The rows of the other class, then those of the rest."
+    return np.argsort(~of_other, kind="stable")
+
+
+def away_from(qp, of_other):  # of `own_qp`, which of its rows are of the other class -> TwinQP
+    "The same program with a margin of 1 for the other class, whose rows come first."
+    order, nB = other_first(of_other), int(of_other.sum())
+    q = np.where(np.arange(len(order)) < nB, 1.0, qp.q)
+    rows = dict(N=qp.N[order], W=qp.W[order], hi=qp.hi[order])
+    return replace(qp, **rows, q=q, nB=nB, nC=len(order) - nB)
+
+
+def pair_qp(X, y, pair, weights=None, eps=0.2, delta=1e-4):  # features, class indices -> TwinQP
+    "The program whose plane is near class i of the pair, away from class j and the rest, (44.3)."
+    i, j = pair
+    return away_from(own_qp(X, y, i, weights, eps, delta), y[y != i] == j)
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #54b69752
@@ -140,6 +178,61 @@ def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> plane 
     problem = TwinPlane(qp, lam)
     solution = solve(problem, Goal(tol), [FollowPath(path), SolveInBox()])
     return problem.plane(solution.state), solution.certificate
+
+
+# %% ../../nbs/twin_ksvc/44_classifier.ipynb #7f604559
+@dataclass(frozen=True)
+class MoveMargins:
+    """Moves from the plane of common margins to that of a pair, as a strategy for `solve`.
+
+    Attributes
+    ----------
+    common : TwinPath
+        The path of the program of `own_qp`, as far down as the problem's λ.
+    order : ndarray of shape (n,)
+        How the problem orders the rows of that program.
+    """
+
+    common: TwinPath
+    order: np.ndarray
+    name = "margins"
+
+    def suits(self, problem, goal):
+        "Does the path of common margins reach the problem's λ?"
+        return problem.lam >= self.common.domain[0]
+
+    def budget(self, problem, goal):
+        "Events."
+        return MOST_EVENTS * len(problem.qp.q)
+
+    def run(self, problem, state, effort):
+        "The plane and the multipliers at κ = 0; a second turn would find the same."
+        effort.give_up()
+        qp, λ, W = problem.qp, problem.lam, self.common.W2[self.order]
+        common = self.common.qp.q[self.order]
+        program = program_of(W, λ * qp.q, λ * (common - qp.q), qp.hi)
+        sides = self.common.at(λ).side[self.order]
+        found = follow(program, starting_state(program, sides, 1.0), max_events=effort.budget)
+        events = len(found.trace.κ) - (found.why == "end")
+        if found.why != "end":
+            return state, events
+        sides = sides_after(sides, found.trace.rows[:events], found.trace.moves[:events])
+        z, p = np.empty(len(qp.q)), np.empty((2, len(qp.R)))
+        multipliers(W, λ * qp.q, qp.hi, sides, left_sum(W, qp.hi, sides), z, p)
+        return PlaneState(z, -p[0] / λ), events
+
+
+def planes_near(qp, others, lams, tol):  # of `own_qp`, class of each row -> {j: (plane, proof)}
+    "The plane near the own class and away from class j, for each j and its λ in `lams`."
+    common, found = path_down_to(qp, min(lams.values())), {}
+    events = len(common.rows)  # of all planes together
+    for j, λ in lams.items():
+        problem = TwinPlane(away_from(qp, others == j), λ)
+        move = MoveMargins(common, other_first(others == j))
+        solution = solve(problem, Goal(tol), [move, FollowPath(), SolveInBox()])
+        proof = replace(solution.certificate, n_iter=solution.certificate.n_iter + events)
+        found[j], events = (problem.plane(solution.state), proof), 0
+    return found
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #de7322a8
@@ -324,6 +417,11 @@ def both_orders(pair):  # the own class first
     return pair, pair[::-1]
 
 
+def of_class(lams, i):  # λ by (own class, other class) -> {other class: λ}
+    "Those of one own class."
+    return {j: λ for (own, j), λ in lams.items() if own == i}
+
+
 def choices(value):  # one value or several -> list
     "A parameter as a list of values to choose from."
     return [value] if isinstance(value, (str, numbers.Real)) else list(value)
@@ -382,9 +480,8 @@ class TwinKSVC(PairVotes):
     class_weight : dict, "balanced" or None, default=None
         Weights of the labels.
     n_jobs : int, default=None
-        How many planes of the linear kernel, or own classes of another, are solved at a time, by
-        threads; None means 1 unless joblib's `parallel_config` says otherwise, -1 means all cores.
-        The planes do not depend on it.
+        How many own classes are worked on at a time, by threads; None means 1 unless joblib's
+        `parallel_config` says otherwise, -1 means all cores. The planes do not depend on it.
     verbose : int, default=0
         Show a progress bar.
 
@@ -497,29 +594,35 @@ class TwinKSVC(PairVotes):
         return self._keep(training, found, standard, Rules(self.eps, self.delta, self.vote))
 
     def _straight(self, training, lams):  # λ by (own class, other class)
-        "Planes in the columns of X, read off their paths, by (own class, other class)."
+        "Planes in the columns of X, by (own class, other class)."
         Φ, y, c = rows_of(training.X), training.y, training.weights
         standard = standard_of(Φ, c, self.delta)
         rows = standard(Φ)
 
-        def find(order):
-            qp = pair_qp(rows, y, order, c, self.eps, standard.ridge)
-            u, certificate = solve_plane(qp, lams[order], self.tol)
+        def near(i):
+            qp, away = own_qp(rows, y, i, c, self.eps, standard.ridge), of_class(lams, i)
+            if len(away) > 1:
+                return planes_near(qp, y[y != i], away, self.tol)
+            return {j: solve_plane(away_from(qp, y[y != i] == j), away[j], self.tol) for j in away}
+
+        def straight(proved):
+            u, certificate = proved
             return straight_plane(standard.turned_back(u), certificate)
 
-        run = across(find, list(lams), self.n_jobs)
-        return dict(zip(lams, progress(run, self.verbose, "planes", total=len(lams)))), standard
+        found = self._by_class(near, y)
+        return {order: straight(proved) for order, proved in found.items()}, standard
 
     def _curved(self, training, lams):  # λ by (own class, other class)
         "Planes of a kernel, one own class after the other, by (own class, other class)."
-        planes, classes = KernelPlanes(training, self), np.unique(training.y).tolist()
-
-        def near(i):
-            return planes.near(i, {j: λ for (own, j), λ in lams.items() if own == i})
-
-        run = progress(across(near, classes, self.n_jobs), self.verbose, "classes", len(classes))
-        found = {(i, j): one for i, all_near in zip(classes, run) for j, one in all_near.items()}
+        planes = KernelPlanes(training, self)
+        found = self._by_class(lambda i: planes.near(i, of_class(lams, i)), training.y)
         return found, planes.standard
+
+    def _by_class(self, near, y):  # near: own class -> {other class: found}
+        "What is found for every own class, by (own class, other class)."
+        classes = np.unique(y).tolist()
+        run = progress(across(near, classes, self.n_jobs), self.verbose, "classes", len(classes))
+        return {(i, j): one for i, all_near in zip(classes, run) for j, one in all_near.items()}
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #7fad4f2f

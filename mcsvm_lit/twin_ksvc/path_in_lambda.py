@@ -31,6 +31,8 @@ __all__ = [
     "TRACE_SIZE",
     "GOES",
     "EVENT",
+    "INACCURATE",
+    "LOOKED_AT",
     "MOST_EVENTS",
     "LEAST_PRIMAL",
     "two_sum",
@@ -86,6 +88,8 @@ __all__ = [
     "twin_path_of",
     "warn_stopped",
     "path_of",
+    "exposed",
+    "warn_inaccurate",
     "path_down_to",
     "twin_path",
     "FollowPath",
@@ -113,10 +117,12 @@ from mcsvm_lit.twin_ksvc.problem import (
     PlaneState,
     TwinQP,
     homogeneous,
+    ill_conditioned,
     lost_digits,
     twin_qp,
 )
 
+from ..core.certificates import ROUNDOFF
 from ..core.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
 from ..core.elbow import elbow_append, elbow_delete
 from ..core.estimators import callers_level, progress
@@ -1080,6 +1086,31 @@ def path_of(qp, verbose=0, max_events=None):  # TwinQP -> TwinPath
     return path
 
 
+INACCURATE = 1e-6  # violations and relative gaps above this earn a warning
+LOOKED_AT = 100  # pieces of a path that are looked at
+
+
+def exposed(path):
+    "Can rounding come within a thousandth of `INACCURATE`, by R⁻¹ or where W v cancels?"
+    terms = float(np.abs(path.qp.W).max() * np.abs(path.S).max())
+    return ill_conditioned(path.qp.R) or ROUNDOFF * terms > 1e-3 * INACCURATE
+
+
+def warn_inaccurate(path):
+    "Warn where rounding has spoilt a path; one that it cannot spoil is not looked at."
+    if not exposed(path):
+        return
+    found = path.kkt(max(1, len(path.S) // LOOKED_AT))
+    if not found.worst <= INACCURATE:
+        warnings.warn(
+            f"The path is inaccurate: around λ = {found.value:.3g} its optimality conditions are "
+            f"violated by {found.worst:.0e}, because the rows span more orders of magnitude than "
+            "float64 has digits for. Scale the features, or take a larger delta.",
+            ConvergenceWarning,
+            stacklevel=callers_level(),
+        )
+
+
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #c44c17db
 def path_down_to(qp, lam, max_events=None):  # TwinQP -> TwinPath, perhaps stopped early
     "The path of a program from infinity down to `lam`, or a little further."
@@ -1108,7 +1139,9 @@ def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
     max_events : int, optional
         Stop after so many events.
     """
-    return path_of(twin_qp(A, B, C, eps, delta, kB, kC), verbose, max_events)
+    path = path_of(twin_qp(A, B, C, eps, delta, kB, kC), verbose, max_events)
+    warn_inaccurate(path)
+    return path
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #3994da63

@@ -13,6 +13,7 @@ __all__ = [
     "leading_bits",
     "by_root",
     "lost_digits",
+    "ill_conditioned",
     "rows_of_dual",
     "twin_qp",
     "plane",
@@ -129,10 +130,16 @@ def lost_digits(N, W, R):  # -> what is missing from W (n, d+1)
     return by_root(((N - W_high @ R_high) - W_high @ R_low) - W_low @ R, R)
 
 
+def ill_conditioned(R):
+    "Can R⁻¹ cost more than a few digits?"
+    diagonal = np.abs(R.diagonal())
+    return diagonal.max() > ILL * diagonal.min()
+
+
 def rows_of_dual(N, R):  # -> W (n, d+1)
     "W = N R⁻¹, to all digits."
-    W, diagonal = by_root(N, R), np.abs(R.diagonal())
-    if diagonal.max() <= ILL * diagonal.min():
+    W = by_root(N, R)
+    if not ill_conditioned(R):
         return W
     for _ in range(MOST_STEPS):
         step = lost_digits(N, W, R)

@@ -48,6 +48,7 @@ from mcsvm_lit.twin_margin.problem import (
     lowest,
     margin_rounding,
     plane_norm,
+    score_reach,
 )
 
 from ..core.boxqp import NOT_PSD
@@ -708,7 +709,7 @@ def plane_at(path, r):  # -> MarginPlane
         tol=1e-9,
         unit=float(d @ μ**2 / 2),
         dual_feasibility=float(max((μ - caps).max(), 0)),
-        rounding=margin_rounding(d, μ, caps.sum(), sum(path.A.shape)),
+        rounding=margin_rounding(score_reach(d, μ), μ, caps.sum(), sum(path.A.shape)),
     )
     ρ = float(lo if np.isinf(hi) else (lo + hi) / 2)
     ends = float(lo), float(hi)

@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "LEAST_MASS",
     "IDLE_CAP",
     "RIDGE",
     "AT_BOUND",
@@ -22,6 +23,7 @@ __all__ = [
     "reduced_caps",
     "mdm",
     "MarginPlane",
+    "score_reach",
     "margin_rounding",
     "plane_norm",
     "found_by_cvxpy",
@@ -42,6 +44,7 @@ __all__ = [
 ]
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #6ecdbcd5
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -135,12 +138,16 @@ def lowest(
     "The corner of {e·μ = 1, 0 <= μ <= u} where f·μ is least: fill the smallest first, (30.9)."
     k = np.argsort(f, kind="stable")
     μ = np.empty(len(f))
-    room = 1 - u * np.arange(len(f)) if np.ndim(u) == 0 else 1 + u[k] - u[k].cumsum()
-    μ[k] = np.clip(room, 0, u if np.ndim(u) == 0 else u[k])
+    cap = u if np.ndim(u) == 0 else u[k]
+    room = 1 - u * np.arange(len(f)) if np.ndim(u) == 0 else 1 + cap - cap.cumsum()
+    μ[k] = np.minimum(np.maximum(room, 0), cap)
     return μ
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #714707cb
+LEAST_MASS = math.ulp(0.0)  # for the smallest ratios there are
+
+
 def class_mass(r, m):  # -> r·m, an integer where it is one but for rounding
     "How many members of a class of `m` may carry a full multiplier at the ratio `r`."
     if not 0 < r < 1:
@@ -148,7 +155,7 @@ def class_mass(r, m):  # -> r·m, an integer where it is one but for rounding
             "nu is the ratio ν/α and must lie strictly between 0 and 1, "
             f"got {r:.6g}: from 1 on the plane of a class is not determined."
         )
-    s = r * m
+    s = max(r * m, LEAST_MASS)
     near = max(1.0, float(round(s)))  # a small mass is no rounding of zero
     return near if abs(s - near) <= 1e-10 * m else s
 
@@ -158,8 +165,8 @@ IDLE_CAP = 2.0  # shares sum to one: a cap above that is never met, and this one
 
 def reduced_caps(r, c):  # weights of the members (m,) -> (m,)
     "The caps c/(r·Σc) of (30.6); those that are never met are all the same."
-    with np.errstate(over="ignore", divide="ignore"):  # for the smallest ratios there are
-        return np.minimum(c / class_mass(r, c.sum()), IDLE_CAP)
+    s = class_mass(r, float(c.sum()))
+    return np.minimum(c, IDLE_CAP * s) / s
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #0858f06e
@@ -225,11 +232,17 @@ class MarginPlane:
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #046d3609
-def margin_rounding(d, μ, caps, terms, noise=0.0):  # diagonal of Q, shares, Σu, terms, ε_Q
-    "How far the gap of a plane can be from that of exact arithmetic, (30.14)."
+def score_reach(d, μ):  # diagonal of Q, shares
+    "What the terms of a score can add up to: the maximum times the sum in (30.14)."
     lengths = np.sqrt(np.abs(d))
-    noise *= 1 + 2 * len(μ) * float(μ.max(initial=0.0))  # with what `checked_matrix` adds
-    return 2 * (1 + caps) * (roundoff(terms + 8) * float(lengths.max() * (μ @ lengths)) + noise)
+    return float(lengths.max() * (μ @ lengths))
+
+
+def margin_rounding(reach, μ, caps, terms, noise=0.0):  # score_reach, shares, Σu, terms, ε_Q
+    "How far the gap of a plane can be from that of exact arithmetic, (30.14)."
+    if noise:
+        noise *= 1 + 2 * len(μ) * float(μ.max(initial=0.0))  # with what `checked_matrix` adds
+    return 2 * (1 + caps) * (roundoff(terms + 8) * reach + noise)
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #1fed3081
@@ -311,6 +324,7 @@ class MarginProblem:
         "The gap (30.10), for (30.1) with ν = 1."
         μ, f = state
         dual, gap = -float(f @ μ) / 2, max(float(f @ (μ - lowest(f, self.u))), 0.0)
+        reach = score_reach(self.Q.diagonal(), μ)
         return Certificate(
             dual + gap,
             dual,
@@ -319,7 +333,7 @@ class MarginProblem:
             n_iter=n_iter,
             tol=tol,
             unit=float(self.Q.diagonal() @ μ**2 / 2),
-            rounding=margin_rounding(self.Q.diagonal(), μ, self.u.sum(), len(μ), self.noise),
+            rounding=margin_rounding(reach, μ, self.u.sum(), len(μ), self.noise),
         )
 
     def by_cvxpy(self):  # -> μ
@@ -381,10 +395,11 @@ class General:
 # %% ../../nbs/twin_margin/30_problem.ipynb #06117d4f
 def plane_by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None, noise=0.0):  # noqa: PLR0913
     "`Pairs` without the loop around it, with the box program's own certificate: in microseconds."
-    e = np.ones(len(Q))
+    zero, e = np.zeros(len(Q)), np.ones(len(Q))
     μ = lowest(Q.sum(1), u) if μ0 is None else project_box(np.asarray(μ0, float), 0.0, u, e, 1.0)
-    s = boxqp_trusted((Q, 0 * e, 0 * e, u, e, 1.0), μ, tol, max_iter)
+    s = boxqp_trusted((Q, zero, zero, u, e, 1.0), μ, tol, max_iter)
     c, (low, high) = s.certificate, s.ν_interval
+    inherited = margin_rounding(0.0, s.x, u.sum(), 0, noise) if noise else 0.0  # from Q itself
     certificate = Certificate(
         primal=-c.dual,
         dual=-c.primal,
@@ -394,7 +409,7 @@ def plane_by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None, noise=0.0):  # noqa
         n_iter=c.n_iter,
         tol=c.tol,
         unit=c.unit,
-        rounding=margin_rounding(Q.diagonal(), s.x, u.sum(), len(Q), noise),
+        rounding=c.rounding + inherited,
     )
     norm = plane_norm(s.x, s.g, Q.diagonal())
     return MarginPlane(float(r), s.x, s.g, norm, -s.ν, (-high, -low), certificate)
@@ -568,19 +583,19 @@ class RowsAnswer(NamedTuple):
     hi: float
     gap: float
     unit: float  # the largest that ½‖v‖² could be
+    reach: float  # `score_reach`
     off: float  # |Σμ - 1|
     steps: int
 
 
-@kernel("f8[:,::1], f8, f8")
-def _trivial_objective(A, s, most):
-    "The objective with all weight on the longest row."
+@kernel("f8[:,::1]")
+def _lengths(A):
+    "‖a_i‖ of every row."
+    lengths = np.zeros(len(A))
     for i in range(len(A)):
-        square = 0.0
         for t in range(A.shape[1]):
-            square += A[i, t] * A[i, t]
-        most = max(most, square * s * s / 2)
-    return most
+            lengths[i] += A[i, t] * A[i, t]
+    return np.sqrt(lengths)
 
 
 @kernel("f8[:,::1], f8[::1], f8, f8, i8")
@@ -591,7 +606,9 @@ def margin_loop(A, c, s, tol, most):  # -> the fields of `RowsAnswer`
     p, w, E = np.empty(m), np.empty(d), np.empty(m, np.int64)
     _place(A, columns, λ, w, f)
     _fill(f, c, λ, s)
-    unit = _trivial_objective(A, s, 0.0)
+    lengths = _lengths(A)
+    longest = lengths.max()
+    unit = (longest * s) ** 2 / 2  # all weight on the longest row
     steps, idle, best, least = 0, 0, np.inf, np.inf
     while True:
         square = _place(A, columns, λ, w, f)
@@ -600,8 +617,10 @@ def margin_loop(A, c, s, tol, most):  # -> the fields of `RowsAnswer`
         best, least = min(best, square), min(least, gap)
         solved = i < 0 or gap <= tol * max(square / 2, TINY * unit)
         if solved or idle > IDLE_ROUNDS or steps >= most:
-            off = abs(λ.sum() / s - 1)
-            return λ / s, f / s, square / s**2, lo / s, hi / s, gap / s**2, unit / s**2, off, steps
+            μ, reach = λ / s, longest * (λ * lengths).sum() / s
+            most_square, off = longest**2 / 2, abs(λ.sum() / s - 1)
+            numbers = square / s**2, lo / s, hi / s, gap / s**2, most_square, reach, off, steps
+            return μ, f / s, *numbers
         E[0], E[1], p[0], p[1] = i, j, 1.0, -1.0
         curve = 0.0
         for t in range(d):
@@ -633,12 +652,17 @@ def solve_margin_points(
     m, d = A.shape
     if not m:
         raise ValueError("A class without examples has no plane.")
-    c = np.ones(m) if c is None else np.ascontiguousarray(c, float)
+    if c is None:
+        c, total, heaviest = np.ones(m), float(m), 1.0
+    else:
+        c = np.ascontiguousarray(c, float)
+        total, heaviest = float(c.sum()), float(c.max())
     if 2 * d > m > 20:
         u = reduced_caps(r, c)
         return plane_by_box(checked_matrix(A @ A.T, m), r, u, tol, max_iter, noise=noise)
-    s = class_mass(r, float(c.sum()))
-    if c.max() > IDLE_CAP * s:  # else whole weights stay as they are: bounds are met exactly
+    s = class_mass(r, total)
+    caps = min(total / s, IDLE_CAP * m)  # their sum
+    if heaviest > IDLE_CAP * s:  # else whole weights stay as they are: bounds are met exactly
         c, s = reduced_caps(r, c), 1.0
     a = RowsAnswer(*margin_loop(A, c, s, tol, max_iter or 1000 + m))
     if not a.gap < np.inf:
@@ -656,7 +680,7 @@ def solve_margin_points(
         n_iter=a.steps,
         tol=tol,
         unit=a.unit,
-        rounding=margin_rounding(np.einsum("ij,ij->i", A, A), a.μ, c.sum() / s, m + d, noise),
+        rounding=margin_rounding(a.reach, a.μ, caps, m + d, noise),
     )
     if max_iter is None and not certificate.converged:
         return plane_by_box(A @ A.T, r, reduced_caps(r, c), tol, noise=noise)
