@@ -9,6 +9,8 @@ __all__ = [
     "LARGEST",
     "PANEL",
     "PANEL_ROWS",
+    "SIDE",
+    "STRIP_NUMBERS",
     "TOGETHER",
     "TILE",
     "panels",
@@ -16,6 +18,8 @@ __all__ = [
     "SingleRows",
     "gaussian_sides",
     "DoubleRows",
+    "scores_among",
+    "double_scores",
     "KeptRows",
     "KeptTiles",
 ]
@@ -37,6 +41,7 @@ TRUSTED = 0.01  # error of a value up to which a solver may work with it
 LARGEST = 1e30  # float32 ends at 3e38, and solvers add up many values
 PANEL = 2**19  # values of a panel: two megabytes stay in a processor's cache
 PANEL_ROWS = 128  # at least: products of fewer rows are slow
+SIDE = 512  # rows and columns of a tile of a symmetric matrix: one megabyte
 
 
 def panels(n, m):
@@ -112,11 +117,23 @@ class SingleRows:
             out += np.float32(self.kernel.shift)
         return out
 
-    def matrix(self):
-        "The values of all pairs of rows (n, n)."
+    def matrix(self, room=None):
+        "The values of all pairs of rows (n, n); in `room`, n² numbers or more, if it is given."
         n = len(self)
-        out = np.empty((n, n), np.float32)
-        in_blocks(lambda I: self.block(I, self, out[I]), panels(n, n), threaded(self.kernel, n * n))
+        room = np.empty(n * n, np.float32) if room is None else room
+        out = room[: n * n].reshape(n, n)
+        if callable(self.kernel.name):
+            return self.block(slice(None), self, out)
+        tiles = [slice(i, min(i + SIDE, n)) for i in range(0, n, SIDE)]
+        parts = [self.part(J) for J in tiles]
+
+        def strip(I):
+            for J, part in zip(tiles[: I.start // SIDE + 1], parts):
+                self.block(I, part, out[I, J])
+                if J.start < I.start:
+                    out[J, I] = out[I, J].T
+
+        in_blocks(strip, tiles[::-1], threaded(self.kernel, n * n))
         return out
 
     def scores(self, others, A):
@@ -173,6 +190,35 @@ class DoubleRows:
     def scores(self, others, A):
         "Values with the rows of `others`, times A (m, K)."
         return kernel_scores(self.kernel, self.X, others.X, A)
+
+
+# %% ../../nbs/core/07d_single.ipynb #25317777
+STRIP_NUMBERS = 2**21  # values of a strip: sixteen megabytes
+
+
+def scores_among(kernel, X, A):  # X (m, d), A (m, K) -> (m, K)
+    "K(X, X) A, from the values up to the diagonal."
+    m, F = X.shape[0], np.zeros(A.shape)
+    rows = max(1, STRIP_NUMBERS // max(1, m))
+    for i in range(0, m, rows):
+        end = min(i + rows, m)
+        K = kernel(X[i:end], X[:end])
+        F[i:end] += K @ A[:end]
+        F[:i] += K[:, :i].T @ A[i:end]
+    return F
+
+
+def double_scores(kernel, X, A):  # A (n, K), most of whose rows are zero -> (n, K)
+    "Scores of all rows in float64."
+    has = A.any(axis=1)
+    S, others = np.flatnonzero(has), np.flatnonzero(~has)
+    F = np.empty(A.shape)
+    if callable(kernel.name):  # nothing is known of its symmetry, to the last bit
+        return kernel_scores(kernel, X, X[S], A[S])
+    F[S] = scores_among(kernel, X[S], A[S])
+    if len(others):
+        F[others] = kernel_scores(kernel, X[others], X[S], A[S])
+    return F
 
 
 # %% ../../nbs/core/07d_single.ipynb #e0adc38c

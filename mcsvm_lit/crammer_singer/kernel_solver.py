@@ -66,7 +66,7 @@ import numpy as np
 from ..core.compiled import kernel
 from ..core.estimators import row_codes
 from ..core.simplex import own_and_rest, project_row
-from ..core.single import DoubleRows, SingleRows
+from ..core.single import DoubleRows, SingleRows, double_scores
 from ..core.solving import Goal, solve
 from ..core.threads import one_thread
 from .problem import ONE_EACH, Costs, CrammerSinger, State
@@ -658,11 +658,18 @@ class Source(NamedTuple):
 
     rows: SingleRows | DoubleRows
     size: int
+    room: np.ndarray | None = None  # the same memory for one matrix after the other
 
     @classmethod
     def of(cls, rows, megabytes):
         "As many examples as have room for their matrix."
-        return cls(rows, max(2, int((megabytes * 2**20 / rows.dtype.itemsize) ** 0.5)))
+        size = max(2, int((megabytes * 2**20 / rows.dtype.itemsize) ** 0.5))
+        if isinstance(rows, DoubleRows):
+            return cls(rows, size)
+        return cls(rows, size, np.empty(min(size, len(rows)) ** 2, rows.dtype))
+
+    def matrix(self):
+        return self.rows.matrix() if self.room is None else self.rows.matrix(self.room)
 
     def part(self, S):
         return self._replace(rows=self.rows.part(S))
@@ -675,14 +682,17 @@ def solve_set(source, e, S, stop, tell, rng):  # -> (steps, has anything changed
     change = e.put(S, few)
     moved = change.any(1)
     if moved.any():
-        e.G += source.rows.scores(source.rows.part(S[moved]), change[moved]).T
+        e.G[:, S] = few.G
+        others = np.setdiff1d(np.arange(e.n), S, assume_unique=True)
+        changed = source.rows.part(S[moved])
+        e.G[:, others] += source.rows.part(others).scores(changed, change[moved]).T
     return taken, bool(moved.any())
 
 
 def descend_in_sets(source, e, stop, tell=silent, rng=None):  # rng: draws first samples -> steps
     "Solve on few, check on all; changes the state of the examples."
     if e.n <= source.size:
-        return descend(source.rows.matrix(), e, stop, tell)[1]
+        return descend(source.matrix(), e, stop, tell)[1]
     steps = 0
     while True:
         e.exchange()
@@ -792,7 +802,8 @@ class WorkingSets:
         steps = descend_in_sets(source, examples, stop, tell, rng)
         state = examples.state()
         if self.single and steps:
-            state = State(state.η, problem.scores(own_and_rest(state.η, problem.y, problem.c)))
+            α = own_and_rest(state.η, problem.y, problem.c)
+            state = State(state.η, double_scores(problem.kernel, problem.X, α))
         return state, steps
 
 
