@@ -41,7 +41,7 @@ CHAPTERS = {
     ),
     "scale": Part("Beyond one computer", "What outgrows memory or one machine."),
 }
-EXPERIMENTS = re.compile(r"(.*): the paper's experiments$")
+EXPERIMENTS = ": the paper's experiments"
 WIDTH = 360  # pixels of a thumbnail
 CAPTION = re.compile(r"\*\*(Figure \d+\.?\w*)\.?\*\*\.?\s*(.*)", re.S)
 
@@ -79,6 +79,18 @@ def write(file, *parts):
     """Write a page of Markdown from its parts."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n\n".join(p for p in parts if p) + "\n", encoding="utf-8")
+
+
+# -- what came out ---------------------------------------------------------------------------------
+CLAIM = re.compile(r"(holds|does not hold): ([^;\n]+)")
+
+
+def claims(nb):
+    """The claims of a paper that a page of experiments has looked at: `{claim: does it hold}`."""
+    outputs = (o for c in nb["cells"] for o in c.get("outputs", []))
+    printed = "\n".join(text(o.get("text") or o["data"].get("text/plain", "")) for o in outputs)
+    found = CLAIM.findall(printed)
+    return {words.strip("'").split(". ")[0]: said == "holds" for said, words in found}
 
 
 # -- landing pages --------------------------------------------------------------------------------
@@ -145,6 +157,17 @@ class Outline:
         )
         return "/pages/theory"
 
+    def scoreboard(self, pages):
+        """How many claims of each paper hold, from the stored outputs of its experiments."""
+        rows = []
+        for p in pages:
+            found = claims(read(NBS / p))
+            failed = [words for words, holds in found.items() if not holds]
+            name = f"[{self.titles[p].removesuffix(EXPERIMENTS)}]({relpath(p, 'pages')})"
+            share = f"{'✗' if failed else '✓'} {len(found) - len(failed)} of {len(found)}"
+            rows.append([name, share, "; ".join(failed)])
+        return table(["paper", "claims that hold", "those that do not, on the data we have"], rows)
+
     def reproduction(self):
         """The landing page of experiments and studies; returns its place."""
         ours = [p for p in self.titles if p.endswith("_experiments.ipynb")]
@@ -156,6 +179,9 @@ class Outline:
             "that makes them.",
             "`make reproduce` computes all of it again and writes one report; "
             "`mcsvm-lit list` says what there is.",
+            "## At a glance",
+            "The claims of each paper that its page of experiments looks at, in the quick profile.",
+            self.scoreboard(ours),
             "## The papers' experiments",
             self.listed(ours, "pages"),
             "## Data sets, figures, runs",
@@ -196,11 +222,11 @@ def installable():
     return table(["extra", "for", "brings"], rows)
 
 
-def version():
-    """The version of the package."""
+def setting(name):
+    """What settings.ini says, such as the version."""
     ini = ConfigParser()
     ini.read(ROOT / "settings.ini", encoding="utf-8")
-    return ini["DEFAULT"]["version"]
+    return ini["DEFAULT"][name]
 
 
 # -- the gallery ----------------------------------------------------------------------------------

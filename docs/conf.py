@@ -38,7 +38,7 @@ pygments_style, pygments_dark_style = "github-light", "github-dark"
 copybutton_selector = ".cell_input pre, .highlight-sh pre, .highlight-python pre"
 
 html_theme = "furo"
-html_title = cfg["title"]
+html_title = f"{cfg['title']} {cfg['version']}"
 html_static_path, html_css_files, html_js_files = (
     ["_static"],
     ["site.css"],

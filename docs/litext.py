@@ -164,7 +164,8 @@ class Links(SphinxPostTransform):
     )
 
     def run(self):
-        for t in list(self.document.findall(nodes.Text)):
+        texts = [] if self.unnumbered() else list(self.document.findall(nodes.Text))
+        for t in texts:
             if not self.closed(t):
                 self.numbers(t)
         names = public(self.env)
@@ -177,6 +178,10 @@ class Links(SphinxPostTransform):
             ] or found  # `boxqp` is the function of the module `boxqp`
             if len(found) == 1:
                 n.replace_self(self.link(*found[0][:3], n.deepcopy()))
+
+    def unnumbered(self):
+        "Does the page say that numbers in its brackets are none of equations?"
+        return "unnumbered" in self.env.metadata[self.env.docname]
 
     def closed(self, node):
         "Inside a link, a heading, code, or the very words that state the numbered thing?"

@@ -9,6 +9,7 @@ from pathlib import Path
 from posixpath import dirname, relpath
 
 import api
+import bibliography
 import book
 from cells import (
     NBS,
@@ -27,7 +28,12 @@ from cells import (
 
 PACKAGE = "mcsvm_lit"
 PROJECT = ["CHANGELOG.md", "CONTRIBUTING.md"]
+# Pages that live elsewhere in the repository, and their places on the site.
 PAPER = "paper/paper.md"
+BENCHMARKS = "benchmarks/README.md"
+MOVED = {PAPER: "pages/paper.md", BENCHMARKS: "pages/benchmarks.md"}
+# Sphinx then does not read the seconds in brackets as numbers of equations.
+UNNUMBERED = "---\nunnumbered: true\n---\n\n"
 HERE = ROOT / "docs"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CAPTION = re.compile(r"\*\*(Figure|Table) \d")
@@ -62,8 +68,8 @@ class Site:
             return path
         if path.startswith("docs/pages/"):
             return path.removeprefix("docs/")
-        if path == PAPER:
-            return "pages/paper.md"
+        if path in MOVED:
+            return MOVED[path]
         if (ROOT / path).is_dir():
             return None
         return self.copied(path) if (ROOT / path).is_file() else path
@@ -199,6 +205,9 @@ class Page:
         parts.append(f"{{download}}`Download the notebook <{notebook}>`")
         if self.module:
             parts.append(f"{{doc}}`Reference </api/{self.module}>`")
+        if repository := book.setting("git_url"):
+            branch = book.setting("branch")
+            parts.append(f"[Edit]({repository.rstrip('/')}/edit/{branch}/{self.path})")
         return "{.page-tools}\n" + " · ".join(parts)
 
     def opened(self, cells):
@@ -278,24 +287,27 @@ def in_order(files):
 
 def by_hand(site):
     """Stage the pages of Markdown that are written by hand."""
-    filled = {"EXTRAS": book.installable(), "VERSION": book.version()}
+    filled = {"EXTRAS": book.installable(), "VERSION": book.setting("version")}
     files = [*PROJECT, *(f.relative_to(ROOT).as_posix() for f in (HERE / "pages").glob("*.md"))]
-    for path in [*files, PAPER]:
+    for path in [*files, *MOVED]:
         if not (ROOT / path).exists():
             continue
         md = (ROOT / path).read_text(encoding="utf-8")
         if path == PAPER:
             md = article(md)
+        if path == BENCHMARKS:
+            md = UNNUMBERED + md
         for word, value in filled.items():
             md = re.sub(rf"(?<!\w){word}(?!\w)", lambda m, v=value: v, md)
         book.write(site.folder / site.place(path), site.relink(md, path))
 
 
 def article(md):
-    """The write-up as a page: its title and summary instead of the header, no citation keys."""
-    header, body = md.removesuffix("# References\n").split("\n---\n", 1)
+    """The write-up as a page: its title instead of the header, and its references at the end."""
+    header, body = md.split("\n---\n", 1)
     name = re.search(r"^title: ['\"]?(.+?)['\"]?$", header, re.M)[1]
-    return f"# {name}\n\n" + re.sub(r" ?\[(?:@[\w:;@ ]+)\]", "", body).replace("\n# ", "\n## ")
+    body = bibliography.cited(body, bibliography.read((ROOT / PAPER).with_suffix(".bib")))
+    return f"# {name}\n\n" + re.sub(r"^# ", "## ", body, flags=re.M)
 
 
 def sidebar(outline):
@@ -312,6 +324,7 @@ def sidebar(outline):
         outline.theory(),
         outline.reproduction(),
         "api/index",
+        "pages/benchmarks",
         "pages/guarantees",
         "pages/cite",
         "pages/paper",

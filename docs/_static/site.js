@@ -23,11 +23,21 @@ if (typeof Scorer !== "undefined") {
 }
 
 // Mathematics that is too wide: a displayed formula shrinks to three quarters if that makes it fit, else it scrolls; one within a line scrolls by itself.
+// Where it scrolls, its number would be out of sight: it then stands above.
+const number = m => {
+  const wrapper = m.closest(".math-wrapper");
+  if (!wrapper) return;
+  const ids = [wrapper, ...wrapper.querySelectorAll("[id]")].map(e => e.id.match(/^equation-(.+)/)?.[1]);
+  const numbers = ids.filter(Boolean).map(id => `(${id.replace("-", ".")})`).join(" ");
+  if (m.parentElement.scrollWidth > m.parentElement.clientWidth + 1) wrapper.dataset.number = numbers;
+  else delete wrapper.dataset.number;
+};
 const fit = () => {
   for (const m of document.querySelectorAll("article mjx-container[display]")) {
     m.style.removeProperty("font-size");
-    const size = parseFloat(getComputedStyle(m).fontSize), share = m.parentElement.clientWidth / m.parentElement.scrollWidth;
+    const box = m.parentElement, size = parseFloat(getComputedStyle(m).fontSize), share = box.clientWidth / box.scrollWidth;
     if (share < 1) m.style.setProperty("font-size", `${size * (share > .75 ? share - .005 : .9)}px`, "important");
+    number(m);
   }
   for (const m of document.querySelectorAll("article mjx-container:not([display])")) {
     m.classList.remove("wide");

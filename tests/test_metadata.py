@@ -1,0 +1,105 @@
+"""What stands in more than one file about the package says the same in each of them."""
+
+import json
+import re
+import tomllib
+from configparser import ConfigParser
+from pathlib import Path
+
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+PAPER = (ROOT / "paper/paper.md").read_text(encoding="utf-8")
+BIBLIOGRAPHY = (ROOT / "paper/paper.bib").read_text(encoding="utf-8")
+CITE = (ROOT / "docs/pages/cite.md").read_text(encoding="utf-8")
+
+
+def version():
+    """The version in settings.ini, which all others follow."""
+    ini = ConfigParser()
+    ini.read(ROOT / "settings.ini", encoding="utf-8")
+    return ini["DEFAULT"]["version"]
+
+
+def bounds(requirements):
+    """Names with their bounds, `{"numpy": ">=2.0"}`, without markers."""
+    return {r.name: str(r.specifier) for r in map(Requirement, requirements)}
+
+
+def recipe():
+    return yaml.safe_load((ROOT / "conda/recipe.yaml").read_text(encoding="utf-8"))
+
+
+# -- the conda recipe -----------------------------------------------------------------------------
+def test_the_conda_recipe_asks_for_what_the_package_asks_for():
+    needed = PROJECT["project"]
+    python = {"python": needed["requires-python"]}
+    assert bounds(recipe()["requirements"]["run"]) == bounds(needed["dependencies"]) | python
+    built = bounds(PROJECT["build-system"]["requires"]) | python | {"pip": ""}
+    assert bounds(recipe()["requirements"]["host"]) == built
+
+
+def test_the_conda_recipe_is_of_this_version_and_licence():
+    assert recipe()["context"]["version"] == version()
+    assert recipe()["about"]["license"] == PROJECT["project"]["license"]
+    for test in recipe()["tests"]:
+        for file in test.get("files", {}).get("source", []):
+            assert (ROOT / file).is_file() and file in test["script"]
+
+
+# -- codemeta.json --------------------------------------------------------------------------------
+def test_codemeta_describes_this_package():
+    meta, project = json.loads((ROOT / "codemeta.json").read_text("utf-8")), PROJECT["project"]
+    assert (meta["name"], meta["version"]) == (project["name"], version())
+    assert meta["license"] == f"https://spdx.org/licenses/{project['license']}"
+    assert set(meta["softwareRequirements"]) == set(bounds(project["dependencies"]))
+    oldest = project["requires-python"].removeprefix(">=")
+    assert meta["runtimePlatform"] == f"Python {oldest} or later"
+    assert [a["name"] for a in meta["author"]] == [a["name"] for a in project["authors"]]
+
+
+# -- what to cite ---------------------------------------------------------------------------------
+def bare(title):
+    """A title without braces, as words in small letters."""
+    return re.sub(r"[{}]", "", " ".join(title.split())).lower()
+
+
+def entries(bib):
+    """Keys and titles of a bibliography in BibTeX."""
+    found = re.findall(r"@\w+\{([\w-]+),\s*title\s*=\s*\{(.+?)\},?\n\s*author", bib, re.S)
+    return {key: bare(title) for key, title in found}
+
+
+def test_every_file_cites_the_same_five_papers():
+    papers = {bare(r["title"]) for r in CITED["references"]}
+    assert len(papers) == 5
+    assert papers <= set(entries(CITE).values())
+    assert papers <= set(entries(BIBLIOGRAPHY).values())
+    assert CITED["version"] == version()
+    assert CITED["license"] == PROJECT["project"]["license"]
+    assert bare(CITED["title"]) in entries(CITE).values()
+
+
+# -- the write-up ---------------------------------------------------------------------------------
+SECTIONS = ["Summary", "Statement of need", "State of the field", "Software design", "References"]
+
+
+def test_the_paper_has_the_form_of_the_journal():
+    """Header, sections and length as the Journal of Open Source Software asks for them."""
+    _, header, body = PAPER.split("---\n", 2)
+    header = yaml.safe_load(header)
+    assert {"title", "tags", "authors", "affiliations", "date", "bibliography"} <= set(header)
+    assert (ROOT / "paper" / header["bibliography"]).is_file()
+    places = {a["index"] for a in header["affiliations"]}
+    assert {a["affiliation"] for a in header["authors"]} == places
+    found = re.findall(r"^# (.+)$", body, re.M)
+    assert [s for s in found if s in SECTIONS] == SECTIONS
+    assert 750 <= len(body.split()) <= 1750
+
+
+def test_the_paper_cites_what_its_bibliography_holds():
+    cited = set(re.findall(r"@([a-z]+\d{4}[a-z]?)", PAPER.split("---\n", 2)[2]))
+    assert cited == set(entries(BIBLIOGRAPHY))
