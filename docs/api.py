@@ -314,13 +314,20 @@ def is_classifier(o):
 
 
 def classifiers(package, chapters):
-    """`(name, class, chapter)` of the classifiers that the package offers."""
-    offered = import_module(package).__all__
+    """`(name, class, chapter)` of the classifiers that the package or a chapter offers."""
     for c in chapters:
         module = import_module(c.module)
+        chapter = getattr(import_module(home(c)), "__all__", ())
+        offered = {*import_module(package).__all__, *chapter}
         for n in module.__all__:
-            if n in offered and is_classifier(getattr(module, n)):
-                yield n, getattr(module, n), c
+            o = getattr(module, n)
+            if n in offered and is_classifier(o) and hasattr(o, "fit"):
+                yield n, o, c
+
+
+def home(chapter):
+    """The package that a module belongs to."""
+    return chapter.module.rpartition(".")[0]
 
 
 def page(chapter, cells, apart=()):
@@ -343,6 +350,7 @@ def page(chapter, cells, apart=()):
 def classifier_page(name, o, chapter, cells):
     """The page of one classifier."""
     top = chapter.module.partition(".")[0]
+    offers = top if name in import_module(top).__all__ else home(chapter)
     example = sections(inspect.getdoc(o) or "").get("Examples", "")
     described = describe(name, o, chapter.module, cells)
     if example:  # it opens the page
@@ -350,7 +358,7 @@ def classifier_page(name, o, chapter, cells):
     head = [
         f"# {name}",
         f"> {first_words(o)}",
-        code(f">>> from {top} import {name}\n{inspect.cleandoc(example)}"),
+        code(f">>> from {offers} import {name}\n{inspect.cleandoc(example)}".rstrip()),
         f"How it works: [{chapter.title}](../{chapter.page}). "
         "Which one to take: [Which classifier for which job](../tutorials/which_machine.ipynb).",
         f"```{{py:currentmodule}} {chapter.module}\n```\n",
@@ -425,7 +433,7 @@ def write(chapters, folder, cells):
     if found:
         put("classifiers", classifiers_page(found))
     for c in chapters:
-        packages.setdefault(c.module.rpartition(".")[0], []).append(c)
+        packages.setdefault(home(c), []).append(c)
         put(short(c.module), page(c, cells, apart))
     for package, modules in packages.items():
         put(short(package) or package, overview(package, modules))

@@ -257,9 +257,10 @@ def figures_of(nb):
 
 
 def plain(words):
-    """Markdown and mathematics as plain words, cut at a sentence."""
-    words = re.sub(r"\$[^$]*\$", "…", re.sub(r"[*`]", "", words))
-    first = re.split(r"(?<=[.;:]) ", words)[0]
+    """Markdown and mathematics as plain words, its first sentence, or as much as a card holds."""
+    words = re.sub(r"\$(\w+)\$", r"\1", re.sub(r"[*`]", "", words))  # a letter is a word
+    words = re.sub(r"\$[^$]*\$", "…", words)
+    first = re.split(r"(?<=[.]) ", words)[0]
     return first if len(first) < 140 else first[:137].rsplit(" ", 1)[0] + " …"
 
 
