@@ -109,11 +109,12 @@ class Outline:
         self.titles = {p: title(read(NBS / p))[0] for p in pages}
         self.asked = questions()
 
-    def listed(self, pages, here):
-        """A table of pages, with links from the folder `here` of the site."""
+    def listed(self, pages, here, ending=""):
+        """A table of pages, without the `ending` of their titles, with links from `here`."""
         rows = []
         for p in pages:
-            name = f"[{label(p, self.titles[p])}]({relpath(p, here or '.')})"
+            named = self.titles[p].removesuffix(ending)
+            name = f"[{label(p, named)}]({relpath(p, here or '.')})"
             rows.append([name, self.asked.get(p, "")])
         return table(["page", "the question it answers"], rows)
 
@@ -183,7 +184,7 @@ class Outline:
             "The claims of each paper that its page of experiments looks at, in the quick profile.",
             self.scoreboard(ours),
             "## The papers' experiments",
-            self.listed(ours, "pages"),
+            self.listed(ours, "pages", EXPERIMENTS),
             "## Data sets, figures, runs",
             self.listed(studies, "pages"),
             toctree(self.entries(studies, "pages")),

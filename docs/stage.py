@@ -296,7 +296,7 @@ def by_hand(site):
         if path == PAPER:
             md = article(md)
         if path == BENCHMARKS:
-            md = UNNUMBERED + md
+            md = UNNUMBERED + re.sub(r"(?<=\de)-(?=\d)", "\N{NON-BREAKING HYPHEN}", md)
         for word, value in filled.items():
             md = re.sub(rf"(?<!\w){word}(?!\w)", lambda m, v=value: v, md)
         book.write(site.folder / site.place(path), site.relink(md, path))
