@@ -19,6 +19,7 @@ __all__ = [
 # %% ../../nbs/core/04_certificates.ipynb #f26469ba
 from collections import namedtuple
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -27,7 +28,7 @@ import numpy as np
 def relative_gap(primal, dual, unit=0.0):  # unit: the objective of the trivial solution
     "The gap against the larger of both values, or against a millionth of `unit` if that is larger."
     gap = abs(primal - dual)
-    if not 0 < gap < np.inf:
+    if not 0 < gap < inf:
         return gap  # nothing, infinitely much, or not a number
     return gap / max(abs(primal), abs(dual), 1e-6 * unit)
 
@@ -88,10 +89,10 @@ class Certificate:
     @property
     def relative_rounding(self):
         """The bound on rounding, in the units of (4.5)."""
-        scale = max(abs(self.primal), abs(self.dual), 1e-6 * self.unit)
         if not self.rounding:
             return 0.0
-        return self.rounding / scale if 0 < scale < np.inf else np.inf
+        scale = max(abs(self.primal), abs(self.dual), 1e-6 * self.unit)
+        return self.rounding / scale if 0 < scale < inf else inf
 
     @property
     def proved_gap(self):
