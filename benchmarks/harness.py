@@ -109,6 +109,20 @@ def output_of(command, **settings):
     return done.stdout
 
 
+# -- memory ---------------------------------------------------------------------------------------
+def peak():
+    """The most megabytes that this process has held.
+
+    Linux hands the parent's `ru_maxrss` down to its children, so the kernel's own number is read
+    where there is one.
+    """
+    try:
+        with open("/proc/self/status", encoding="ascii") as lines:
+            return int(next(l for l in lines if l.startswith("VmHWM")).split()[1]) / 2**10
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
 # -- tables ---------------------------------------------------------------------------------------
 def seconds(t):
     """Seconds with about three digits."""

@@ -1,11 +1,20 @@
 """Kernel logistic regression against its peers."""
 
 import json
-import resource
 import sys
 
 import numpy as np
-from harness import against, benchmark, clock, once, output_of, seconds, side_by_side, small
+from harness import (
+    against,
+    benchmark,
+    clock,
+    once,
+    output_of,
+    peak,
+    seconds,
+    side_by_side,
+    small,
+)
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.datasets import load_digits, make_moons
@@ -288,17 +297,6 @@ def torchkm_fit():  # ImportError where it is absent
 
 # -- Adult -----------------------------------------------------------------------------------------
 SIZES = {"a1a": 1605, "a4a": 4781, "a8a": 22696}
-
-
-# Linux hands the parent's `ru_maxrss` down to its children, so the kernel's own peak comes first.
-def peak():  # in megabytes, of this process
-    try:
-        return (
-            int(next(l for l in open("/proc/self/status") if l.startswith("VmHWM")).split()[1])
-            / 2**10
-        )
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
 def fit_adult(name, cache_size):  # in a process of its own: the peak of its memory is its own

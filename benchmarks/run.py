@@ -13,7 +13,8 @@ from importlib import import_module
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 # Each registers its benchmarks when it is imported.
-CHAPTERS = ("start", "threads", "cs", "klr", "tpm", "tkp", "wzl", "scale", "scale_kernels")
+CHAPTERS = "start", "threads", "cs", "klr", "tpm", "tkp", "wzl", "probability"
+CHAPTERS += "scale", "scale_kernels"
 
 
 def arguments(parser, known):

@@ -151,56 +151,6 @@ def wzl_right(repeat):
         }
 
 
-# -- probabilities
-@benchmark("Wu, Zhang and Liu, SVMProbabilityClassifier with many classes")
-def wzl_probability(repeat):
-    """One fit with a Gaussian kernel and 256 Gumbel weights, truncated, C = 100: CPU seconds;
-    log-loss and errors on the part held out (a quarter of the digits, half of the vowels),
-    beside `CalibratedClassifierCV(SVC(C=100/K))`, about the same weight of the loss, and
-    `CalibratedClassifierCV(SVC())`; at most their log-loss is the goal."""
-    from sklearn.calibration import CalibratedClassifierCV
-    from sklearn.datasets import load_digits
-    from sklearn.metrics import log_loss
-    from sklearn.model_selection import train_test_split
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
-
-    from mcsvm_lit.probability.classifier import SVMProbabilityClassifier
-    from mcsvm_lit.studies.datasets import load
-
-    digits, vowel = load_digits(return_X_y=True), load("vowel_deterding")
-    SVMProbabilityClassifier(n_weights=4).fit(digits[0][:200], digits[1][:200])
-    for name, X, y, share in (
-        ("digits", digits[0] / 16, digits[1], 0.75),
-        ("vowel_deterding", vowel.data, vowel.target, 0.5),
-    ):
-        A, B, a, b = train_test_split(X, y, train_size=share, random_state=0, stratify=y)
-        if share == 0.5:
-            scale = StandardScaler().fit(A)
-            A, B = scale.transform(A), scale.transform(B)
-        r = once(lambda: SVMProbabilityClassifier(C=100.0).fit(A, a))
-        m = r.value
-        P = m.predict_proba(B)
-        ours = log_loss(b, P)
-        theirs = {
-            C: log_loss(b, CalibratedClassifierCV(SVC(C=C)).fit(A, a).predict_proba(B))
-            for C in (100 / len(np.unique(y)), 1.0)
-        }
-        yield {
-            "problem": f"{name}, n = {len(a)}, K = {len(np.unique(y))}",
-            "CPU s": seconds(r.seconds),
-            "gap": small(m.certificate_.relative_gap) + "!" * r.warned,
-            "log-loss": f"{ours:.3f}",
-            "errors, %": f"{100 * (m.predict(B) != b).mean():.1f}",
-            "Platt, C = 100/K": f"{theirs[100 / len(np.unique(y))]:.3f}",
-            "Platt, C = 1": f"{theirs[1.0]:.3f}",
-            "not worse": "yes" if ours <= min(theirs.values()) else "**no**",
-            "predictions against probabilities": int(
-                (m.classes_[P.argmax(1)] != m.predict(B)).sum()
-            ),
-        }
-
-
 # -- the estimator
 @benchmark("Wu, Zhang and Liu, TruncatedHingeSVC")
 def wzl_estimator(repeat):

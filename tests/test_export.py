@@ -62,6 +62,15 @@ def test_onnx_of_many_classes():
     assert_allclose(out["probabilities"], model.predict_proba(X[300:500]), rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("scheme", ["pairwise", "one-vs-rest"])
+def test_onnx_of_machines_for_two_classes(scheme):
+    X, y = load_digits(return_X_y=True)
+    model = mcsvm_lit.SVMProbabilityClassifier(scheme=scheme, n_weights=8).fit(X[:300], y[:300])
+    out = executed(model, X[300:500])
+    assert_allclose(out["probabilities"], model.predict_proba(X[300:500]), rtol=0, atol=1e-5)
+    assert_array_equal(out["label"], model.predict(X[300:500]))
+
+
 @pytest.mark.parametrize("rule", ["distance", "signed", "vote", "nearest", "paper", "threshold"])
 def test_onnx_knows_every_rule_of_the_twins(rule):
     X, y = load_iris(return_X_y=True)

@@ -20,6 +20,7 @@ __all__ = [
     "COLDEST",
     "HOTTEST",
     "DOUBT",
+    "ENOUGH",
     "weights_of",
     "Features",
     "features",
@@ -58,7 +59,6 @@ __all__ = [
     "machine_scores",
     "radius",
     "squared_distances",
-    "row_blocks",
     "SVMProbabilityClassifier",
 ]
 
@@ -80,12 +80,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.probability.simplex import (
     denominator,
+    direct_bounds,
     direct_estimate,
     face_rule,
     gumbel_weights,
     indirect_estimate,
+    inverse_share_bounds,
     label_shares,
     lattice_weights,
+    possible_at_faces,
 )
 from mcsvm_lit.probability.thresholds import (
     LEAST_SHARE,
@@ -99,6 +102,7 @@ from mcsvm_lit.probability.thresholds import (
     kernel_values,
     normalised_bounds,
     positive_share,
+    row_blocks,
     two_class_machines,
 )
 
@@ -463,12 +467,19 @@ def quick(est, C, γ):  # -> an unfitted classifier
     return clone(est).set_params(C=C, n_weights=few, scheme=scheme, **plain, **other)
 
 
+ENOUGH = 2000  # held-out examples for a temperature, which then costs 1/4000 in log-loss
+
+
 def folds_for(est, training):  # -> list of Fold, empty where nothing can be held out
-    "The folds for tuning and for the temperature; five without `cv`."
+    "The folds for tuning and for the temperature; without `cv` as many of five as are enough."
     distinct = np.bincount(training.y, minlength=training.n_classes)
-    if est.cv is None and (est.temperature is None or distinct.max() < 2):
+    if est.cv is not None:
+        return folds_of(training, est.cv)
+    if est.temperature is None or distinct.max() < 2:
         return []
-    return folds_of(training, est.cv)
+    folds = folds_of(training)
+    total = np.cumsum([len(fold.test) for fold in folds])
+    return folds[: np.searchsorted(total, ENOUGH) + 1]
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #c8b4dece
@@ -639,12 +650,6 @@ def squared_distances(kernel, radius, X):
     return (np.sqrt(size) + radius) ** 2
 
 
-def row_blocks(n, columns, memory=64):  # megabytes -> slices
-    "Blocks of rows whose values fit into memory."
-    step = max(1, int(memory * 2**17) // max(1, columns))
-    return [slice(i, i + step) for i in range(0, n, step)]
-
-
 # %% ../../nbs/probability/54_classifier.ipynb #974d2743
 class SVMProbabilityClassifier(KernelClassifier):
     """Class probabilities from support vector machines that only name classes.
@@ -687,8 +692,9 @@ class SVMProbabilityClassifier(KernelClassifier):
         Folds by which C (and gamma of the Gaussian) are chosen, by log-likelihood; None: they are
         taken as given. Index pairs refer to the rows passed to `fit`.
     temperature : {"cv"} or None, default="cv"
-        "cv": one temperature for all probabilities, fitted on held-out ones, by the folds of `cv`,
-        or five; it is 1 where nothing can be held out.
+        "cv": one temperature for all probabilities, fitted on held-out ones, by the folds of `cv`;
+        without them by as many of five folds as hold out 2,000 examples, hence by all five up to
+        about 2,500 examples and by one from about 10,000 on; 1 where nothing can be held out.
     class_weight : dict, "balanced" or None, default=None
         Factors for the weights of the examples of each class. The probabilities are then those of
         a population in which the classes are as frequent as these weights make them.
@@ -939,48 +945,64 @@ class SVMProbabilityClassifier(KernelClassifier):
             The bounds.
         """
         X = self._check(X)
-        K = len(self.classes_)
-        counted = self.scheme in (*TWO_CLASS, "gumbel") or K == 2
-        if self._slack is None or self.kernel == "precomputed" or not counted:
+        if self._slack is None or self.kernel == "precomputed":
             raise ValueError(
-                "probability_bounds is for the schemes 'pairwise', 'one-vs-rest' and 'gumbel', "
-                "with the hinge loss and a kernel that is not precomputed."
+                "probability_bounds needs the hinge loss and a kernel that is not precomputed."
             )
-        if not self._of_two:
-            low, high = self._in_blocks(X, self._count_bounds)
-            return self._heated_bounds(low.T, high.T)
+        bounds = self._bounds_by_thresholds if self._of_two else self._bounds_by_labels
+        return self._heated_bounds(*bounds(X))
+
+    def _bounds_by_labels(self, X):
+        "Bounds (n, K) each of what solutions for all classes say of checked rows."
+        if self.scheme == "direct":
+            border = self._in_blocks(X, self._border_bounds)
+            return normalised_bounds(*(1 / border[::-1].transpose(0, 2, 1)))
+        low, high = self._in_blocks(X, self._count_bounds).transpose(0, 2, 1)
+        return (low, high) if self.scheme == "gumbel" else inverse_share_bounds(low, high)
+
+    def _bounds_by_thresholds(self, X):
+        "Bounds (n, K) each of what machines of two classes say of checked rows."
+        K = len(self.classes_)
         bounds = self._in_blocks(X, self._share_bounds)
         low, high = np.clip(bounds, LEAST_SHARE, 1 - LEAST_SHARE)
         if K == 2:
-            low, high = (
-                np.column_stack(pair) for pair in ((low[0], 1 - high[0]), (high[0], 1 - low[0]))
-            )
-        elif self.scheme == "one-vs-rest":
-            low, high = normalised_bounds(low.T, high.T)
-        else:
-            low, high = coupling_bounds(low, high, K)
-        return self._heated_bounds(low, high)
+            return np.column_stack([low[0], 1 - high[0]]), np.column_stack([high[0], 1 - low[0]])
+        if self.scheme == "one-vs-rest":
+            return normalised_bounds(low.T, high.T)
+        return coupling_bounds(low, high, K)
 
     def _heated_bounds(self, low, high):
         "Bounds of probabilities (n, K) at the temperature of the fit."
         T = self.temperature_
         return normalised_bounds(low ** (1 / T), high ** (1 / T)) if T != 1 else (low, high)
 
-    def _count_bounds(self, X):
-        "Bounds of the shares of labels (2, K, n) of checked rows, by (54.5)."
+    def _clear(self, X):
+        "For each solution: is the score of a class above that of another, for certain (n, K, K)?"
         Φ, V = self._features(X)
         distance = squared_distances(self.kernel_, self._radius, X)
-        proved = excluded = 0
-        m, K = len(V), len(self.classes_)
-        itself = np.eye(K, dtype=bool)
         for v, b, *parts in zip(V, self.intercept_, *self._slack):
             F = np.asarray(Φ @ v.T)
             least = LabelSlack(*parts).differences(F, distance)
             level = LEVEL * (1 + np.abs(F + b).max(1))  # where `winners` decides by the prior
-            clear = least > level[:, None, None]
+            yield least > level[:, None, None]
+
+    def _count_bounds(self, X):
+        "Bounds of the shares of labels (2, K, n) of checked rows, by (54.5)."
+        proved = excluded = 0
+        m, K = self.intercept_.shape
+        itself = np.eye(K, dtype=bool)
+        for clear in self._clear(X):
             proved = proved + (clear | itself).all(2).T
             excluded = excluded + (clear & ~itself).any(1).T
         return (np.array([proved, m - excluded]) + 0.5) / (m + K / 2)
+
+    def _border_bounds(self, X):
+        "Bounds of the border weights (2, K, n) of checked rows, by (54.5)."
+        K, N = len(self.classes_), denominator(self.grid)
+        others = ~np.eye(K, dtype=bool)
+        possible = np.array([~(clear & others).any(1) for clear in self._clear(X)])
+        bounds = direct_bounds(possible_at_faces(possible, K, N), K, N)
+        return np.array(bounds).transpose(0, 2, 1)
 
     def _share_bounds(self, X):
         "Bounds of the shares (2, machines, n) of checked rows, by (53.7)."

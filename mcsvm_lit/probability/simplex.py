@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "LEAST_SHARE_LEFT",
     "exact_labels",
     "region",
     "partition",
@@ -17,6 +18,7 @@ __all__ = [
     "share_potential",
     "inverse_shares",
     "indirect_estimate",
+    "inverse_share_bounds",
     "exact_cell",
     "face_rule",
     "direct_border",
@@ -24,6 +26,8 @@ __all__ = [
     "lattice_labels",
     "complete_cells",
     "draw_lattice_labels",
+    "possible_at_faces",
+    "direct_bounds",
     "denominator",
     "lattice_weights",
     "pair_thresholds",
@@ -35,7 +39,7 @@ __all__ = [
 
 # %% ../../nbs/probability/51_simplex.ipynb #6d0e455d
 import warnings
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from numbers import Integral
 
 import numpy as np
@@ -316,6 +320,21 @@ def indirect_estimate(labels, K, pseudo=0.5):  # labels for evenly spread weight
     return inverse_shares(label_shares(labels, K, pseudo))
 
 
+# %% ../../nbs/probability/51_simplex.ipynb #0c8af818
+LEAST_SHARE_LEFT = 1e-6  # a share below this is not inverted: the lower bound is zero
+
+
+def inverse_share_bounds(low, high):  # of shares (n, K) -> bounds of probabilities, (n, K) each
+    "The least and the largest probability of each class whose shares are between bounds."
+    bounds = np.zeros((2, *low.shape))
+    for k, (bound, others) in product(range(low.shape[1]), zip(bounds, (high, low))):
+        prop = others.copy()
+        prop[:, k] += 1 - prop.sum(1)
+        inside = prop[:, k] > LEAST_SHARE_LEFT
+        bound[inside, k] = inverse_shares(prop[inside])[:, k]
+    return bounds
+
+
 # %% ../../nbs/probability/51_simplex.ipynb #faed514c
 def exact_cell(
     P,  # positive probabilities (n, K)
@@ -440,6 +459,43 @@ def draw_lattice_labels(rows):  # of `lattice_labels` -> figure
             b.scatter(*points, s=24, color=COLORS[k], marker=MARKERS[k], zorder=3)
         b.plot(*to_xy(border_weights(p)), "+", color=INK, ms=11, mew=1.6, zorder=4)
     return fig
+
+
+# %% ../../nbs/probability/51_simplex.ipynb #756edd15
+def possible_at_faces(possible, K, N):  # (m, n, K), as `face_rule`
+    "Possible labels of weight zero become that of the largest weight."
+    a = simplex_grid(K, N)
+    zero = a == 0
+    moved = (possible & zero[:, None]).any(2)
+    possible = possible & ~zero[:, None]
+    possible[np.arange(len(a)), :, a.argmax(1)] |= moved
+    return possible
+
+
+def _span(possible, cells, a):  # which labels each weight may have (m, n, K), cells, lattice
+    "The centres of cells that can be complete: least and largest, and whether one must be."
+    n, K = possible.shape[1:]
+    low, high, sure = np.full((n, K), np.inf), np.zeros((n, K)), np.zeros(n, bool)
+    for cell in cells:
+        there = possible[cell]
+        may = there.any(0).all(1)
+        centre = a[cell].mean(0)
+        low[may] = np.minimum(low[may], centre)
+        high[may] = np.maximum(high[may], centre)
+        sure |= may & (there.sum((0, 2)) == K)
+    return low, high, sure
+
+
+def direct_bounds(possible, K, N):  # which labels each weight may have, after that rule (m, n, K)
+    "Bounds of the border weights that `direct_border` can find, (n, K) each."
+    a = simplex_grid(K, N)
+    regular = np.r_[grid_cells(K, N), grid_cells(K, N, "down")] if K > 2 else grid_cells(K, N)
+    low, high, sure = _span(possible, regular, a)
+    if K > 3 and not sure.all():  # then Kuhn's cells may decide
+        more = _span(possible[:, ~sure], kuhn_cells(K, N), a)
+        low[~sure] = np.minimum(low[~sure], more[0])
+        high[~sure] = np.maximum(high[~sure], more[1])
+    return low / N, high / N
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #da561b5f

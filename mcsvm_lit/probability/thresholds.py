@@ -16,9 +16,14 @@ __all__ = [
     "FRESH_ROUNDS",
     "LARGEST_BLOCK",
     "BLOCKS",
+    "CLEAR",
+    "SAMPLE_TOL",
+    "SOFT",
+    "AT_A_TIME",
     "LEAST_PUSH",
     "LEAST_SHARE",
     "MEGABYTES",
+    "MEGABYTES_OF_ROWS",
     "upper_bounds",
     "arcsine_thresholds",
     "positive_share",
@@ -44,15 +49,17 @@ __all__ = [
     "solve_thresholds",
     "choose_block",
     "solve_block",
+    "weighted_rows",
     "settle_in_blocks",
+    "guess_from_sample",
     "solve_in_blocks",
-    "scores_in_blocks",
     "ScoreSlack",
     "filled",
     "score_slack",
     "TwoClasses",
     "two_class_machines",
     "combined",
+    "row_blocks",
     "KernelValues",
     "fits",
     "kernel_values",
@@ -72,7 +79,7 @@ import numpy as np
 
 from ..core.certificates import Certificate, gap_rounding, score_rounding
 from ..core.compiled import Matrix, Vector, kernel
-from ..core.kernels import check_psd
+from ..core.kernels import KernelRows, check_psd
 from ..core.threads import one_thread
 from .simplex import couple, coupling_matrix
 
@@ -440,34 +447,56 @@ def solve_thresholds(
 # %% ../../nbs/probability/53a_thresholds.ipynb #9fc498f4
 LARGEST_BLOCK = 2000  # examples: a larger block costs more to solve than it saves
 BLOCKS = 200  # the most for one threshold
+CLEAR = 0.25  # of the aim: how far from the level an example wants to move
+SAMPLE_TOL = 0.01  # relative gap of the machines of the sample
+SOFT = 0.05  # margins on either side of 1 within which a guess is between the bounds
+AT_A_TIME = 64  # rows of a sum: what is copied stays in the processor's cache
 
 
-def choose_block(machine, dual, size):  # -> indices
-    "The examples that want to move most, one half to rise and one to fall."
-    v, order = machine.s - dual.F, []
-    for side, may in ((-v, dual.β < machine.hi), (v, dual.β > machine.lo)):
-        candidates = np.flatnonzero(may)
-        order.append(candidates[np.argsort(side[candidates], kind="stable")[: size // 2]])
-    return np.unique(np.concatenate(order))
+def choose_block(machine, dual, b, aim, size):  # intercept, as in `settle`, examples -> indices
+    "The examples that want to move most, half to rise and half to fall, then free ones."
+    v = machine.s - dual.F - b
+    rises, falls = dual.β < machine.hi, dual.β > machine.lo
+    wanted = [_first(-v, rises & (v > CLEAR * aim), size // 2)]
+    wanted.append(_first(v, falls & (v < -CLEAR * aim), size // 2))
+    on = np.concatenate(wanted)
+    free = rises & falls
+    free[on] = False
+    return np.unique(np.concatenate([on, _first(np.abs(v), free, size - len(on))]))
 
 
-def solve_block(kernel, X, machine, dual, size, aim):  # changes dual -> steps
+def _first(key, may, most):
+    "The indices of the smallest keys among those that may be chosen."
+    chosen = np.flatnonzero(may)
+    return chosen[np.argsort(key[chosen], kind="stable")[: max(most, 0)]]
+
+
+def solve_block(rows, machine, dual, on, aim):  # KernelRows, …, indices; changes dual -> steps
     "Solve the problem of one block, and move the scores of all examples."
-    on = choose_block(machine, dual, size)
-    rows = kernel(X[on], X)
-    G = np.ascontiguousarray(rows[:, on])
+    G = rows.buffer[np.ix_(rows.ensure(on), on)]
     small = Machine(G, np.ascontiguousarray(np.diag(G)), *(a[on] for a in machine[2:]))
     part = Dual(dual.β[on], dual.F[on])
     before = part.β.copy()
     steps = exchange_pairs(small, part, aim, MOST_EXCHANGES * len(on))
     dual.β[on] = part.β
-    dual.F[:] += (part.β - before) @ rows
+    dual.F[:] += weighted_rows(rows, on, (part.β - before)[None])[0]
     return steps
 
 
-def settle_in_blocks(kernel, X, machine, dual, tol, size):  # -> intercept, P, gap, steps
+def weighted_rows(rows, on, D):  # KernelRows, indices (q,), factors (m, q) -> D G (m, n)
+    "Sums of the rows of the kernel matrix, a few rows at a time."
+    F, at = np.zeros((len(D), rows.n)), np.flatnonzero(D.any(0))
+    step = min(AT_A_TIME, len(rows.buffer))
+    for i in range(0, len(at), step):
+        some = at[i : i + step]
+        F += D[:, some] @ rows.buffer[rows.ensure(on[some])]
+    return F
+
+
+def settle_in_blocks(rows, machine, dual, tol):  # -> intercept, P, gap, steps
     "As `settle`, without the kernel matrix."
     aim, steps = FIRST_AIM, 0
+    size = min(LARGEST_BLOCK, len(rows.buffer))
     for _ in range(BLOCKS):
         b, spread = level(machine, dual)
         P, gap = values(machine, dual, b)
@@ -475,44 +504,43 @@ def settle_in_blocks(kernel, X, machine, dual, tol, size):  # -> intercept, P, g
             break
         if spread <= aim:
             aim = SHARPER * spread
-        steps += solve_block(kernel, X, machine, dual, size, aim / 2)
+        on = choose_block(machine, dual, b, aim, size)
+        steps += solve_block(rows, machine, dual, on, aim / 2)
     return b, P, gap, steps
 
 
+def guess_from_sample(rows, s, c):  # -> β (m, n)
+    "What the machines of a sample say about the multipliers of all examples."
+    n, size = len(s), min(LARGEST_BLOCK, len(rows.buffer))
+    order = np.argsort(s, kind="stable")  # evenly spread over both classes
+    on = np.sort(order[np.linspace(0, n - 1, min(size, n)).astype(int)])
+    G = rows.buffer[np.ix_(rows.ensure(on), on)]
+    raised = c[:, on] * (c.sum(1) / c[:, on].sum(1))[:, None]
+    sample = solve_thresholds(G, s[on], raised, SAMPLE_TOL, fresh=False)
+    room = 1 - s * (weighted_rows(rows, on, sample.β) + sample.b[:, None])
+    return s * c * np.clip(0.5 + room / (2 * SOFT), 0, 1)
+
+
 def solve_in_blocks(
-    kernel,
-    X,
+    rows,  # KernelRows of the examples
     s,  # as in `solve_thresholds`
     c,
     tol=1e-3,
     start=None,
-    cache_size=500,  # megabytes of kernel values
 ):  # -> ThresholdMachines
     "The machines for all thresholds in bounded memory."
-    size = int(np.clip(cache_size * 2**17 // len(s), 4, min(LARGEST_BLOCK, len(s))))
     s, c = np.asarray(s, float), np.ascontiguousarray(c, float)
-    B = np.zeros(c.shape) if start is None else np.array(start[0])
-    F, found = np.zeros(c.shape), np.zeros((len(c), 4))
-    for j, bounds in enumerate(c):
-        machine = Machine(
-            np.zeros((0, 0)), np.zeros(0), s, np.minimum(s * bounds, 0), np.maximum(s * bounds, 0)
-        )
-        if j and start is None:
-            guess(machine, c, B, j)
-        B[j] = np.clip(B[j], machine.lo, machine.hi)
-        balance(machine, B[j])
-        F[j] = scores_in_blocks(kernel, X, B[j], size)
-        found[j] = settle_in_blocks(kernel, X, machine, Dual(B[j], F[j]), AIM * tol, size)
-    return ThresholdMachines(s, c, B, F, *found.T)
-
-
-def scores_in_blocks(kernel, X, β, size):  # -> G β
-    "The scores that β makes, by blocks of the examples that have weight."
-    F, used = np.zeros(len(β)), np.flatnonzero(β)
-    for i in range(0, len(used), size):
-        on = used[i : i + size]
-        F += β[on] @ kernel(X[on], X)
-    return F
+    lo, hi = np.minimum(s * c, 0), np.maximum(s * c, 0)
+    before, F = (np.zeros(c.shape), np.zeros(c.shape)) if start is None else start
+    B = np.clip(guess_from_sample(rows, s, c) if start is None else before, lo, hi)
+    machines = [Machine(np.zeros((0, 0)), np.zeros(0), s, *bounds) for bounds in zip(lo, hi)]
+    for machine, β, old in zip(machines, B, before):
+        if (β != old).any():
+            balance(machine, β)
+    F = F + weighted_rows(rows, np.arange(len(s)), B - before)
+    duals = map(Dual, B, F)
+    found = [settle_in_blocks(rows, *one, AIM * tol) for one in zip(machines, duals)]
+    return ThresholdMachines(s, c, B, F, *np.array(found, float).T)
 
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #1fc97d2b
@@ -602,7 +630,14 @@ def combined(shares, K, scheme):  # (machines, n) -> probabilities (n, K)
 LEAST_SHARE = 1e-6  # below any first threshold in use
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #9793c89e
-MEGABYTES = 500  # for kernel values that are kept
+MEGABYTES = 500  # for a kernel matrix
+MEGABYTES_OF_ROWS = 300  # for rows of it, where it does not fit
+
+
+def row_blocks(n, columns, memory=64):  # megabytes -> slices
+    "Blocks of rows whose values fit into memory."
+    step = max(1, int(memory * 2**17) // max(1, columns))
+    return [slice(i, i + step) for i in range(0, n, step)]
 
 
 class KernelValues(NamedTuple):
@@ -680,8 +715,8 @@ class ThresholdWork(NamedTuple):
         if values.G is not None or fits(len(on)):
             G = values.between(on, on)
             return lambda c, start: solve_thresholds(G, s, c, self.tol, start, fresh=start is None)
-        X = values.X[on]
-        return lambda c, start: solve_in_blocks(values.kernel, X, s, c, self.tol, start=start)
+        rows = KernelRows(values.kernel, values.X[on], MEGABYTES_OF_ROWS)
+        return lambda c, start: solve_in_blocks(rows, s, c, self.tol, start)
 
     def _held_out(self, values, on, solved, fold, solver):
         "Shares of the test examples of a fold, at half of the thresholds."
@@ -691,10 +726,12 @@ class ThresholdWork(NamedTuple):
         part = solver(solved.c[at] * fold.share[on], (solved.β[at], solved.F[at]))
         inside = np.isin(fold.test, on)
         F = np.empty((len(at), len(fold.test)))
-        F[:, inside] = part.F[:, np.searchsorted(on, fold.test[inside])] + part.b[:, None]
-        used = np.flatnonzero(part.β.any(0))
-        H = values.between(fold.test[~inside], on[used])
-        F[:, ~inside] = part.β[:, used] @ H.T + part.b[:, None]
+        F[:, inside] = part.F[:, np.searchsorted(on, fold.test[inside])]
+        used, others = np.flatnonzero(part.β.any(0)), np.flatnonzero(~inside)
+        for rows in row_blocks(len(others), len(used)):
+            H = values.between(fold.test[others[rows]], on[used])
+            F[:, others[rows]] = part.β[:, used] @ H.T
+        F += part.b[:, None]
         return positive_share(F, self.t[at])
 
 
