@@ -103,7 +103,9 @@ def test_unknown_chunks_and_weights(client, data):
     assert_array_equal(model.to_local().predict(X[:100]), model.predict(X[:100]))
 
 
-def test_dataframes(data):
+@pytest.fixture
+def frames(data):
+    """Seven partitions of named columns with string labels and weights; one that is empty."""
     dd = pytest.importorskip(
         "dask.dataframe", reason="Dask's dataframes need pyarrow", exc_type=ImportError
     )
@@ -111,10 +113,45 @@ def test_dataframes(data):
 
     pd = pytest.importorskip("pandas")
     X, y = data
-    frame = pd.DataFrame(X).assign(label=y)
-    frames = dd.from_pandas(frame, npartitions=7)
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(20)])
+    table = table.assign(label=np.array(list("abcde"))[y], weight=np.arange(6000) % 3.0)
+    frames = dd.from_pandas(table.assign(row=np.arange(6000.0)), npartitions=7)
+    frames = frames[(frames["row"] < 1000) | (frames["row"] >= 2000)].drop(columns="row")
     with Client(processes=False, dashboard_address=None):
-        rows = frames.drop(columns="label")
-        model = DaskKernelLogisticRegression(C=0.1).fit(rows, frames["label"])
-        assert model.certificate_.converged and model.certificate_.blocks == 7
-        assert_array_equal(model.predict_proba(rows).compute(), model.predict_proba(X))
+        yield table.drop(index=range(1000, 2000)), frames
+
+
+def apart(table):
+    """Rows, labels and weights of a dataframe of pandas or of Dask."""
+    return table.drop(columns=["label", "weight"]), table["label"], table["weight"]
+
+
+@pytest.mark.parametrize("kind", [DaskCrammerSingerSVC, DaskKernelLogisticRegression])
+def test_dataframes(frames, kind):
+    table, collection = frames
+    (X, y, w), (dX, dy, dw) = apart(table), apart(collection)
+    model = kind(C=0.1).fit(dX, dy, sample_weight=dw)
+    assert model.certificate_.converged and model.certificate_.blocks == 7
+    assert model.certificate_.n_rows == np.count_nonzero(w)
+    assert_array_equal(model.feature_names_in_, X.columns)
+    assert_array_equal(model.classes_, list("abcde"))
+    local = model.to_local()
+    for lazy, here in ((model.predict(dX), local.predict(X)), (model.certified(dX), None)):
+        assert not isinstance(lazy, np.ndarray)  # nothing has been computed yet
+        assert len(lazy.compute()) == 5000
+        assert here is None or (lazy.compute() == here).all()
+    assert_array_equal(model.predict(X), local.predict(X))
+    from_pandas = kind(C=0.1).fit(X, y, sample_weight=w)
+    best = [model.certificate_.primal, from_pandas.certificate_.primal]
+    assert abs(best[0] - best[1]) <= 1e-3 * max(best)
+
+
+def test_columns_of_dataframes_are_compared(frames):
+    _, collection = frames
+    dX, dy, _ = apart(collection)
+    model = DaskCrammerSingerSVC(C=0.1).fit(dX, dy.astype("category"))
+    for wrong in (dX.rename(columns={"x0": "z"}), dX.drop(columns="x0"), dX[dX.columns[::-1]]):
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(wrong)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        DaskCrammerSingerSVC().fit(dX, dX["x0"])

@@ -8,6 +8,8 @@ __all__ = [
     "BLOCK_NUMBERS",
     "LEAST_ROWS",
     "SAMPLE",
+    "AN_UNKNOWN",
+    "A_PASS",
     "LEAST_SAMPLE",
     "NUMBERS",
     "PAIRS",
@@ -33,6 +35,7 @@ __all__ = [
     "visit",
     "added",
     "Totals",
+    "mixture",
     "repaired",
     "Standing",
     "standing",
@@ -367,15 +370,19 @@ class Totals(NamedTuple):
     Y: np.ndarray
 
 
+def mixture(S, N):  # mass that each class gets, and what its labels have -> t, q
+    "The share and the distribution of the labels that (7b.6) mixes in."
+    t = min(1.0, max(0.0, float((1 - N / np.maximum(S, 1e-300)).max())))
+    q = np.maximum(N - (1 - t) * S, 0.0)
+    return t, q / max(q.sum(), 1e-300)
+
+
 def repaired(dual, M, S, totals):  # S: mass that each class gets -> (at least Σ c h, M(η'))
     "The dual point mixed as in (7b.6) until every class gets what its labels have."
     N, Y = totals
-    t = max(0.0, float((1 - N / np.maximum(S, 1e-300)).max()))
+    t, q = mixture(S, N)
     if t == 0.0:
         return dual, M
-    t = min(1.0, t)
-    q = np.maximum(N - (1 - t) * S, 0.0)
-    q /= q.sum()
     entropy = -(q * np.log(np.maximum(q, 1e-300))).sum()
     mixed = Y - np.outer(q, Y.sum(0))
     return (1 - t) * dual + t * N.sum() * entropy, (1 - t) * M + t * mixed
@@ -486,13 +493,14 @@ def survey(block, K):  # -> Survey
 
 def surveyed(surveys):  # -> Survey
     "The survey of all blocks, added in their order."
-    surveys = list(surveys)
-    N = S = n_rows = numbers = 0
+    total = None
     for one in surveys:
-        N, S = N + one.N, S + one.S
-        n_rows, numbers = n_rows + one.n_rows, numbers + one.numbers
-    largest = max(one.largest for one in surveys)
-    return Survey(N, S, n_rows, numbers, float(largest), surveys[0].csr)
+        if total is None:
+            total = one
+            continue
+        sums = (a + b for a, b in zip(total[:4], one[:4]))
+        total = Survey(*sums, max(total.largest, one.largest), total.csr)
+    return total._replace(largest=float(total.largest))
 
 
 class Rounds:
@@ -526,12 +534,16 @@ class Rounds:
     def __init__(self, blocks, n_classes, bias=0.0, free=False):
         self.blocks = blocks if callable(blocks) else lambda: blocks
         self.passes = 0
-        self.settle(surveyed(self.each(survey, n_classes)), bias, free)
+        self.settle(self.reduced(survey, surveyed, n_classes), bias, free)
 
-    def each(self, task, *args):
-        "What a function of a block returns, for one block after the other."
+    def reduced(self, task, combine, *args):
+        "What a function of a block returns, for one block after the other, combined."
         self.passes += 1
-        return (task(block, *args) for block in self.blocks())
+        return combine(task(block, *args) for block in self.blocks())
+
+    def shared(self, thing):
+        "What every block needs, for `reduced`; on a cluster it is sent once."
+        return thing
 
     def settle(self, found, bias, free):
         "The frame, and the totals as it sees them."
@@ -546,7 +558,7 @@ class Rounds:
 
     def report(self, loss, W, draw):
         "The sum of what the blocks report."
-        return added(self.each(visit, self.frame, loss, W, draw))
+        return self.reduced(visit, added, self.frame, loss, W, draw)
 
     def at(self, loss, W, draw):
         "One pass -> Standing."
@@ -554,7 +566,9 @@ class Rounds:
 
 
 # %% ../../nbs/core/07b_passes.ipynb #23424946
-SAMPLE = 20_000  # rows: as many as a few conjugate gradients can afford
+SAMPLE = 20_000  # rows at most, since they are sent to where the steps are computed
+AN_UNKNOWN = 15  # rows for each, which make steps that are nearly Newton's
+A_PASS = 30  # products with the sample in a step: so many cost as much as a pass, or less
 LEAST_SAMPLE = 200  # rows, however wide
 NUMBERS = 2**24  # in the sample: rows of many features or classes are drawn less often
 PAIRS = 10  # corrections that are remembered
@@ -566,9 +580,11 @@ DESCENT = 1e-4  # of the slope: the least decrease of a step
 SHORTEST = 1e-6  # step at which the search gives up: rounding is all that is left
 
 
-def sample_size(K, work):  # classes, numbers read per row -> rows
+def sample_size(rounds):  # -> rows
     "How many rows a sample has."
-    return max(LEAST_SAMPLE, min(SAMPLE, int(NUMBERS / (work + 2 * K))))
+    K, D = rounds.shape
+    wanted = max(AN_UNKNOWN * K * D, rounds.n_rows / A_PASS)
+    return int(max(LEAST_SAMPLE, min(SAMPLE, wanted, NUMBERS / (rounds.work + 2 * K))))
 
 
 def sampled_system(here, ρ):  # -> product, preconditioner
@@ -638,7 +654,9 @@ def remembered(pairs, here, there, size):  # -> pairs
     return [*pairs, (s, change, 1 / bend)][-most:]
 
 
-def sampled_newton(rounds, loss, tol=1e-3, most=200, W=None, tell=None):  # noqa: PLR0913
+def sampled_newton(  # noqa: PLR0913
+    rounds, loss, tol=1e-3, most=200, W=None, tell=None, sample=None
+):
     """Minimise by passes over blocks.
 
     Parameters
@@ -655,6 +673,8 @@ def sampled_newton(rounds, loss, tol=1e-3, most=200, W=None, tell=None):  # noqa
         Where to begin.
     tell : function, optional
         Called with the `Standing` and the passes after each step.
+    sample : int, optional
+        Rows of a sample; by default as many as `sample_size` says.
 
     Returns
     -------
@@ -664,7 +684,7 @@ def sampled_newton(rounds, loss, tol=1e-3, most=200, W=None, tell=None):  # noqa
     K, D = rounds.shape
     ρ = rounds.frame.penalty(D)
     last = rounds.passes + most
-    size, pairs, seed = sample_size(K, rounds.work), [], 0
+    size, pairs, seed = sample or sample_size(rounds), [], 0
 
     def look(W):
         return rounds.at(loss, W, Draw(share, size, seed))

@@ -13,9 +13,12 @@ __all__ = [
     "LinearState",
     "LinearLogistic",
     "newton_matrix",
+    "Slope",
+    "slope_at",
     "newton_direction",
     "shortened",
     "FeatureNewton",
+    "standing",
     "few_features",
 ]
 
@@ -25,10 +28,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.special import log_softmax
 
 from mcsvm_lit.kernel_logistic.multinomial import (
     best_intercepts,
+    log_probabilities,
     softmax_check,
     softmax_kl,
     softmax_loss,
@@ -144,13 +147,18 @@ class LinearLogistic:
         θ = θ - θ.mean(axis=0)
         F = self.table.Z @ θ.T
         b = best_intercepts(F, self.y, self.c, b) if self.intercept else np.zeros(self.K)
-        return LinearState(log_softmax(F + b, axis=1), F, θ, b)
+        return LinearState(log_probabilities(F + b), F, θ, b)
+
+    def near(self, θ, b):
+        "The state of these prototypes and intercepts, which need not be the best ones."
+        F = self.table.Z @ θ.T
+        return LinearState(log_probabilities(F + b), F, θ, b)
 
     def start(self, before=None):
         "Zero, or the prototypes that given log η make."
         if before is None:
             return self.at(np.zeros((self.K, self.table.Z.shape[1])))
-        M = self.table.prototypes(self.coefficients(log_softmax(before, axis=1)))
+        M = self.table.prototypes(self.coefficients(log_probabilities(before)))
         return self.at(M * self.table.size)
 
     def refresh(self, state):
@@ -225,27 +233,42 @@ STALLED = 10  # steps in a row without a smaller gap
 
 
 def newton_matrix(Z, c, η, penalty):
-    "The matrix of (23.19), (K p, K p)."
+    "The matrix of (23.19), (K p, K p); its blocks add up to the penalty along each row."
     K, p = η.shape[1], Z.shape[1]
-    H = np.empty((K, p, K, p))
+    H = np.zeros((K, p, K, p))
+    shares = np.ascontiguousarray(η.T)
     for r in range(K):
-        for s in range(r + 1):
-            weight = c * η[:, r] * ((r == s) - η[:, s])
-            block = (Z * weight[:, None]).T @ Z
-            H[r, :, s], H[s, :, r] = block, block.T
         H[r, :, r] += np.diag(penalty)
+        for s in range(r):
+            weight = c * shares[r] * shares[s]
+            block = (Z * weight[:, None]).T @ Z
+            H[r, :, s] = H[s, :, r] = -block
+            H[r, :, r] += block
+            H[s, :, s] += block
     return H
 
 
-def newton_direction(problem, state):  # -> steps of θ (K, d) and of b (K,)
-    "Newton's step (23.19)."
-    table, η, (n, K) = problem.table, np.exp(state.u), state.u.shape
+class Slope(NamedTuple):
+    "The gradient of (23.17) at a state: in θ (K, d), and in b (K,)."
+
+    θ: np.ndarray
+    b: np.ndarray
+
+
+def slope_at(problem, state):  # -> Slope
+    "The gradient of (23.17)."
     α = problem.coefficients(state.u)
-    Z, penalty = table.Z, table.size**-2.0
-    gradient = state.θ * penalty - α.T @ Z
+    b = -α.sum(0) if problem.intercept else np.zeros(problem.K)
+    return Slope(state.θ * problem.table.size**-2.0 - α.T @ problem.table.Z, b)
+
+
+def newton_direction(problem, state, slope):  # -> steps of θ (K, d) and of b (K,)
+    "Newton's step (23.19)."
+    η, (n, K) = np.exp(state.u), state.u.shape
+    Z, penalty, gradient = problem.table.Z, problem.table.size**-2.0, slope.θ
     if problem.intercept:
         Z, penalty = np.c_[Z, np.ones(n)], np.r_[penalty, 0.0]
-        gradient = np.c_[gradient, -α.sum(0)]
+        gradient = np.c_[gradient, slope.b]
     H = newton_matrix(Z, problem.c, η, penalty)
     if problem.intercept:
         H[:, -1, :, -1] += H[:, -1, :, -1].trace() / K
@@ -254,16 +277,16 @@ def newton_direction(problem, state):  # -> steps of θ (K, d) and of b (K,)
     return (Δ[:, :-1], Δ[:, -1]) if problem.intercept else (Δ, np.zeros(K))
 
 
-def shortened(problem, state, Δ, δ):  # -> t, or None if rounding leaves none
+def shortened(problem, state, slope, Δ, δ):  # -> t, or None if rounding leaves none
     "The first of 1, 1/2, 1/4, … at which the objective has fallen enough."
     c, y, weight = problem.c, problem.y, problem.table.size**-2.0
     f, df = state.F + state.b, problem.table.Z @ Δ.T + δ
     now = c @ softmax_loss(f, y)
     linear, square = (weight * state.θ * Δ).sum(), (weight * Δ * Δ).sum()
-    slope = linear - (problem.coefficients(state.u) * df).sum()
+    downhill = (slope.θ * Δ).sum() + slope.b @ δ
     for t in 0.5 ** np.arange(HALVINGS):
         change = t * linear + t * t * square / 2 + c @ softmax_loss(f + t * df, y) - now
-        if change <= 0.01 * t * slope + 1e-14 * now:
+        if change <= 0.01 * t * downhill + 1e-14 * now:
             return t
     return None
 
@@ -283,7 +306,10 @@ class FeatureNewton:
     def run(self, problem, state, effort):
         best, smallest, stalled = state, np.inf, 0
         for steps in range(effort.budget + 1):
-            P, gap = problem.values(state)
+            P, gap, slope = standing(problem, state)
+            if gap <= effort.aim * P:
+                state = problem.at(state.θ, state.b)  # best intercepts: now the gap is (23.18)
+                P, gap, slope = standing(problem, state)
             effort.tell(P, gap, steps, lambda state=state: state)
             stalled = 0 if gap < smallest else stalled + 1
             if gap < smallest:
@@ -291,12 +317,21 @@ class FeatureNewton:
             good = gap <= effort.aim * P and state.θ.any()  # zero names no class, however good
             if good or steps == effort.budget or stalled > STALLED:
                 break
-            Δ, δ = newton_direction(problem, state)
-            t = shortened(problem, state, Δ, δ)
+            Δ, δ = newton_direction(problem, state, slope)
+            t = shortened(problem, state, slope, Δ, δ)
             if t is None:
                 break
-            state = problem.at(state.θ + t * Δ, state.b + t * δ)
-        return best, steps
+            reach = problem.at if stalled else problem.near
+            state = reach(state.θ + t * Δ, state.b + t * δ)
+        return problem.at(best.θ, best.b), steps
+
+
+def standing(problem, state):  # -> value, gap, Slope
+    "The objective of a state, and (23.18) with the softmax of its scores for η."
+    slope = slope_at(problem, state)
+    loss = problem.c @ softmax_loss(state.F + state.b, problem.y)
+    gap = ((problem.table.size * slope.θ) ** 2).sum() / 2
+    return problem.penalty(state.θ) + loss, gap, slope
 
 
 def few_features(X, n_classes):

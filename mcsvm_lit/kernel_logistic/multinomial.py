@@ -18,6 +18,7 @@ __all__ = [
     "LEAST_LOGARITHM",
     "RISING_AIM",
     "softmax_loss",
+    "log_probabilities",
     "softmax_check",
     "softmax_cvxpy",
     "softmax_dual_cvxpy",
@@ -113,10 +114,18 @@ def softmax_loss(
 ):  # -> ℓ (n,)
     "Minus the logarithm of the probability of the label (23.1); small losses keep all digits."
     n = np.arange(len(y))
-    d = F - F[n, y][:, None]
-    d[n, y] = -np.inf
-    top = np.maximum(d.max(1), 0)
-    return top + np.log1p(np.exp(d - top[:, None]).sum(1) + np.expm1(-top))
+    d = np.subtract(F.T, F[n, y], order="C")  # sums along the long side of a table are fast
+    d[y, n] = -np.inf
+    top = np.maximum(d.max(0), 0)
+    return top + np.log1p(np.exp(d - top).sum(0) + np.expm1(-top))
+
+
+def log_probabilities(F):  # scores (n, K) -> (n, K)
+    "The logarithms of the probabilities (23.1)."
+    u = np.array(F.T, order="C")
+    u -= u.max(0)
+    u -= np.log(np.exp(u).sum(0))
+    return np.ascontiguousarray(u.T)
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #cbe00c2b
@@ -197,14 +206,19 @@ def softmax_kl(
     u,  # log η (n, K)
 ):  # -> (n,)
     "Kullback-Leibler divergence of η from softmax(F), (23.8)."
-    h = F - u
-    η = np.exp(u)
-    d = h - (η * h).sum(1, keepdims=True)
+    u = np.ascontiguousarray(u.T)
+    h, η = F.T - u, np.exp(u)
+    d = h - (η * h).sum(0)
     e = np.clip(d, -1e-3, 1e-3)
-    series = e * e * (0.5 + e / 6 + e * e / 24 + e**3 / 120)
-    low = np.minimum(d, 30)  # what is higher goes the other way
-    rise = np.where(np.abs(d) < 1e-3, series, np.expm1(low) - low)
-    return np.where((d < 30).all(1), np.log1p((η * rise).sum(1)), logsumexp(u + d, axis=1))
+    rise = e * e * (0.5 + e / 6 + e * e / 24 + e**3 / 120)
+    if (e != d).any():
+        low = np.minimum(d, 30)  # what is higher goes the other way
+        rise = np.where(e == d, rise, np.expm1(low) - low)
+    divergence = np.log1p((η * rise).sum(0))
+    far = (d >= 30).any(0)
+    if far.any():
+        divergence[far] = logsumexp(u[:, far] + d[:, far], axis=0)
+    return divergence
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #abbc2342
@@ -288,7 +302,7 @@ class ClassBalance(NamedTuple):
 
 def class_balance(F, y, c, b):
     "The two sides of (23.10) at intercepts b."
-    p = np.exp(log_softmax(F + b, axis=1))
+    p = np.exp(log_probabilities(F + b))
     τ = own_and_rest(p, y)
     return ClassBalance(c @ softmax_loss(F + b, y), c @ τ, c @ np.abs(τ).sum(1), p)
 
@@ -874,7 +888,7 @@ def softmax_newton(problem, state, effort, a=None):  # -> the best state met, it
     a, F, b = problem.coefficients(state.u) if a is None else a, state.F, None
     for it in range(effort.budget + 1):
         b = problem.best_intercepts(F, b)
-        u = log_softmax(F + b, axis=1)
+        u = log_probabilities(F + b)
         target = problem.coefficients(u)
         point = SoftmaxPoint(a, F, b, target, problem.gram.times(target))
         if best.meets(LogisticState(u, point.G_target), it, b) or it == effort.budget:

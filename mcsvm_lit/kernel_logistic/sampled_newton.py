@@ -8,6 +8,7 @@ __all__ = [
     "WIDEST",
     "MOST_PASSES",
     "ROWS_AN_UNKNOWN",
+    "LIGHT",
     "many_rows",
     "as_they_came",
     "rows_problem",
@@ -25,7 +26,8 @@ from .multinomial import softmax_check
 HEAVY = 1e10  # operations for one matrix (23.19): some seconds
 WIDEST = 2**23  # numbers in the prototypes; the method holds some ten such tables
 MOST_PASSES = 300
-ROWS_AN_UNKNOWN = 20  # rows for each unknown that make passes faster than matrices
+ROWS_AN_UNKNOWN = 10  # rows for each unknown; with fewer, a sample would be all of them
+LIGHT = 3000  # operations for a row of (23.19): a few matrices then cost less than many passes
 
 
 def many_rows(X, n_classes):
@@ -60,8 +62,11 @@ class SampledNewton:
         "Rows as they came, or many rows for each unknown."
         if not isinstance(problem, LinearLogistic):
             return False
-        n, d = problem.table.Z.shape
-        return as_they_came(problem.table) or n >= ROWS_AN_UNKNOWN * problem.K * (d + 1)
+        if as_they_came(problem.table):
+            return True
+        (n, d), K = problem.table.Z.shape, problem.K
+        light = K * (K - 1) / 2 * (d + 1) ** 2 <= LIGHT
+        return not light and n >= ROWS_AN_UNKNOWN * K * (d + 1)
 
     def budget(self, problem, goal):
         return min(goal.max_steps or MOST_PASSES, MOST_PASSES)

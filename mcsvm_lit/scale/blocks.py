@@ -28,7 +28,7 @@ __all__ = [
 
 # %% ../../nbs/scale/70_blocks.ipynb #8eb36fce
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -38,11 +38,28 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    check_is_fitted,
+    validate_data,
+)
+
+from mcsvm_lit.scale.landmarks import (
+    Asked,
+    FeaturesInTurn,
+    moments,
+    pooled,
+    scaled_gamma,
+    some_rows,
+    span_values,
+    stacked,
+)
 
 from ..core.certificates import Certificate
-from ..core.estimators import warn_unconverged
+from ..core.estimators import kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
+from ..core.landmarks import CANDIDATES, choose_landmarks
 from ..core.passes import Block, Rounds, SmoothedHinge, Softmax, sampled_newton
 from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
@@ -183,6 +200,7 @@ def coding_of(counts, C, class_weight):  # counts: of all blocks -> Coding
     total = np.bincount(index, np.concatenate([c[1] for c in counts]), len(classes))
     if len(classes) == 0:
         raise ValueError("There is no row whose weight is not zero.")
+    check_classification_targets(classes)
     if len(classes) == 1:
         raise ValueError(
             f"A classifier needs two classes; the data contain one class: {classes.tolist()[0]!r}."
@@ -271,10 +289,16 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "block_rows": [Interval(numbers.Integral, 1, None, closed="left")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
+        "kernel": [StrOptions({"linear", "poly", "rbf"})],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(numbers.Real, 0.0, None, closed="left")],
+        "degree": [Interval(numbers.Integral, 0, None, closed="left")],
+        "coef0": [Interval(numbers.Real, None, None, closed="neither")],
+        "rank": [Interval(numbers.Integral, 1, None, closed="left")],
+        "cache_size": [Interval(numbers.Real, 0.0, None, closed="left")],
     }
 
     def _rounds(self, X, y, sample_weight):
-        "The blocks of a problem, and how many passes their survey took."
+        "The blocks of a problem, after two passes that say what is in them."
         source = source_of(X, y, sample_weight, self.block_rows)
         counts = list(map(label_counts, source.read()))
         coding = self._coding(counts)
@@ -283,8 +307,8 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
             for number, raw in enumerate(source.read()):
                 yield coded(raw, number, coding)
 
-        rounds = Rounds(blocks, len(self.classes_), *self._bias())
-        rounds.n_blocks = len(counts)
+        rounds = Rounds(blocks, len(self.classes_), *self._row_bias())
+        rounds.n_blocks, rounds.coding = len(counts), coding
         return rounds
 
     def _coding(self, counts):
@@ -293,17 +317,71 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, self.n_features_in_ = coding.classes, coding.d
         return coding._replace(C=self.C / self._factor())
 
+    def _row_bias(self):
+        "The bias of rows as they are; with landmarks it is their features that have one."
+        return self._bias() if self.kernel == "linear" else (0.0, False)
+
     def _solved(self, rounds):
         "Set the fitted attributes."
-        here = sampled_newton(rounds, self._loss(), self.tol, self.max_iter)
-        W, b = rounds.frame.split(here.W, self.n_features_in_)
-        if rounds.frame.free:
-            b = b - b.mean()
-        self.coef_, self.intercept_ = one_of_two(W), one_of_two(b)
-        self.certificate_ = certificate_of(here, rounds, self.tol, self._factor(), surveys=1)
-        self.n_iter_ = rounds.passes
+        for name in ("coef_", "dual_coef_", "landmarks_"):
+            vars(self).pop(name, None)
+        if self.kernel == "linear":
+            self.kernel_ = Kernel("linear").fit(np.zeros((1, self.n_features_in_)))
+            self._solve_in_columns(rounds)
+        else:
+            self.kernel_ = self._settled_kernel(rounds)
+            self._solve_in_span(rounds)
+        longest = np.eye(1, self.n_features_in_) * rounds.largest**0.5
+        self._largest = float(self.kernel_.diag(longest)[0])
         warn_unconverged(type(self).__name__, self.certificate_)
         return self
+
+    def _solve_in_columns(self, rounds):
+        "With the linear kernel: the columns of the rows are the features."
+        here = sampled_newton(rounds, self._loss(), self.tol, self.max_iter)
+        W, b = rounds.frame.split(here.W, self.n_features_in_)
+        self.coef_, self.intercept_ = one_of_two(W), self._intercepts(b)
+        self.certificate_ = certificate_of(here, rounds, self.tol, self._factor(), surveys=1)
+        self.full_certificate_, self.n_iter_ = self.certificate_, rounds.passes
+
+    def _intercepts(self, b):
+        return one_of_two(b - b.mean() if self._bias()[1] else b)
+
+    def _settled_kernel(self, rounds):
+        "The kernel with a number for its width."
+        coding, kernel = rounds.coding, Kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        if self.gamma == "scale":
+            found = rounds.reduced(moments, pooled, coding.C * coding.weights)
+            kernel = replace(kernel, gamma=float(scaled_gamma(found, coding.d)))
+        kernel = kernel.settled(np.zeros((1, coding.d)))
+        if not kernel.psd:
+            raise ValueError("The kernel is not positive semidefinite: coef0 must be zero or more.")
+        return kernel
+
+    def _solve_in_span(self, rounds):
+        "With another kernel: the features are those of landmarks."
+        share = min(1.0, CANDIDATES / rounds.n_rows)
+        sample = rounds.reduced(some_rows, stacked, share)
+        span = choose_landmarks(self.kernel_, sample, self.rank, self.cache_size or 1.0)
+        features = self._features(rounds, span)
+        here = sampled_newton(features, self._loss(), self.tol * (1 - 1e-3), self.max_iter)
+        asked = Asked(features.frame, here.loss, here.W)
+        found, factor = span_values(rounds, span, asked, features.totals.N), self._factor()
+        known = certificate_of(here, features, self.tol, factor, surveys=1 + rounds.passes)
+        known = replace(known, primal=factor * found.P, dual=factor * found.D)
+        self.certificate_, self.n_iter_ = known, features.passes
+        self.full_certificate_ = replace(known, dual=factor * found.D_full)
+        W, b = features.frame.split(here.W, len(span.rows))
+        self.landmarks_ = span.X
+        self.dual_coef_ = one_of_two(span.expansion(W).T).T
+        self.intercept_ = self._intercepts(b)
+
+    def _features(self, rounds, span):  # -> Rounds
+        "The blocks of features of landmarks."
+        blocks = FeaturesInTurn(rounds.blocks, span, self.cache_size)
+        features = Rounds(blocks, len(self.classes_), *self._bias())
+        features.n_blocks = rounds.n_blocks
+        return features
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, sample_weight=None):
@@ -324,6 +402,8 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
     def _look(self, X, reset):
         "Number and names of the features of rows that are at hand, as scikit-learn wants it."
         X = np.asarray(X) if isinstance(X, list) and not blocks_in(X) else X
+        if is_dask(X):
+            return self._look_from_afar(X, reset)
         if not in_memory(X):
             return
         X = X.tocsr() if sparse.issparse(X) else X
@@ -331,6 +411,13 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         if not reset and not hasattr(self, "feature_names_in_"):
             X = as_rows(X)  # blocks have no names
         validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    def _look_from_afar(self, X, reset):
+        "The same of a collection of Dask; nothing of it is computed."
+        named = hasattr(X, "columns") and (reset or hasattr(self, "feature_names_in_"))
+        form = X._meta if named else np.empty((0, X.shape[1]))
+        _check_feature_names(self, form, reset=reset)
+        _check_n_features(self, form, reset=reset)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -343,28 +430,40 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         CrammerSingerSVC or KernelLogisticRegression
-            With the linear kernel. It predicts, bounds and certifies; `dual_coef_`, `support_` and
-            the like, which would be as large as the data, are absent.
+            It predicts, bounds and certifies; `support_` and the like, which would be as large as
+            the data, are absent.
         """
         check_is_fitted(self)
         local = self._local()
-        local.set_params(fit_intercept=self.fit_intercept, class_weight=self.class_weight)
-        local.kernel_ = Kernel("linear").fit(np.zeros((1, self.n_features_in_)))
+        names = ("fit_intercept", "class_weight", "kernel", "gamma", "degree", "coef0")
+        local.set_params(**{name: getattr(self, name) for name in names})
         for name in (
             "classes_",
             "n_features_in_",
+            "feature_names_in_",
+            "kernel_",
             "coef_",
+            "dual_coef_",
             "intercept_",
             "certificate_",
+            "full_certificate_",
             "n_iter_",
         ):
-            setattr(local, name, getattr(self, name))
-        local.full_certificate_ = self.certificate_
+            if hasattr(self, name):
+                setattr(local, name, getattr(self, name))
+        if hasattr(self, "landmarks_"):
+            local.support_vectors_ = self.landmarks_
+            local.rank = self.rank
         return local
 
     def _scores(self, X):  # (rows, K)
         X = checked(X, self.n_features_in_)
-        F = np.asarray(X @ self.coef_.T) + self.intercept_
+        if self.kernel == "linear":
+            F = np.asarray(X @ self.coef_.T) + self.intercept_
+        elif X.shape[0]:
+            F = kernel_scores(self.kernel_, X, self.landmarks_, self.dual_coef_) + self.intercept_
+        else:
+            F = np.zeros((0, len(self.intercept_)))
         return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
 
     def _each(self, X, answer):
@@ -373,6 +472,7 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         if is_dask(X):
             from mcsvm_lit.scale.cluster import lazily
 
+            self._look(X, reset=False)
             return lazily(X, answer, self.n_features_in_)
         if callable(X) or blocks_in(X):
             blocks = X() if callable(X) else X
@@ -405,16 +505,20 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         return self._each(X, self._proved)
 
     def _proved(self, X):
+        X, local = checked(X), self.to_local()
+        if X.shape[0] == 0:
+            return np.zeros(0, bool)
+        vars(local).pop("feature_names_in_", None)  # they have been compared
         two = np.sort(self._scores(X), axis=1)[:, -2:]
-        return two[:, 1] - two[:, 0] > self.to_local().score_bound(checked(X))
+        return two[:, 1] - two[:, 0] > local.score_bound(X)
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #1b14542f
 @limit_public
 class StreamedCrammerSingerSVC(StreamedClassifier):
-    """Crammer and Singer's classifier with the linear kernel, of data that are read in blocks.
+    """Crammer and Singer's classifier, linear or of landmarks, of data that are read in blocks.
 
-    Minimises ½‖M‖² + C Σ ξ_i as `CrammerSingerSVC(kernel="linear")` does.
+    Minimises ½‖M‖² + C Σ ξ_i as `CrammerSingerSVC` does.
 
     Parameters
     ----------
@@ -430,22 +534,40 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         Rows that are read at a time, where they do not come in blocks.
     class_weight : dict or "balanced", default=None
         Weights of the labels.
+    kernel : {"linear", "poly", "rbf"}, default="linear"
+        Any but the linear one is used in the span of landmarks.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "poly" and "rbf".
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernel "poly".
+    rank : int, default=300
+        At most so many landmarks.
+    cache_size : float, default=500
+        Megabytes for choosing landmarks and for features of rows that are kept between passes.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, in order.
     coef_ : ndarray of shape (n_classes, n_features), two classes: (1, n_features)
-        The prototypes; for two classes the second's minus the first's.
+        The prototypes; for two classes the second's minus the first's. Linear kernel only.
+    landmarks_ : ndarray or sparse matrix of shape (n_landmarks, n_features)
+        The landmarks; for other kernels only.
+    dual_coef_ : ndarray of shape (n_landmarks, n_classes), two classes: (n_landmarks, 1)
+        Coefficients of their kernel functions.
     intercept_ : ndarray of shape (n_classes,), two classes: (1,)
         The biases; zero without `fit_intercept`.
     certificate_ : PassCertificate
-        Primal and dual value, gap, passes.
+        Primal and dual value, gap, passes; with landmarks, among their functions.
+    full_certificate_ : PassCertificate
+        The same among all functions of the kernel.
     n_iter_ : int
         Passes over the data.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  scikit-learn's way to name parameters
         self,
         C=1.0,
         fit_intercept=False,
@@ -453,6 +575,12 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         max_iter=200,
         block_rows=8192,
         class_weight=None,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        rank=300,
+        cache_size=500,
     ):
         self.C = C
         self.fit_intercept = fit_intercept
@@ -460,6 +588,12 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         self.max_iter = max_iter
         self.block_rows = block_rows
         self.class_weight = class_weight
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.rank = rank
+        self.cache_size = cache_size
 
     def _loss(self):
         return SmoothedHinge()
@@ -471,7 +605,7 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         return 1
 
     def _local(self):
-        local = CrammerSingerSVC(C=self.C, kernel="linear", tol=self.tol)
+        local = CrammerSingerSVC(C=self.C, tol=self.tol)
         local._shift = float(self.fit_intercept)
         return local
 
@@ -480,8 +614,8 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
 class StreamedLogisticRegression(StreamedClassifier):
     """Logistic regression of data that are read in blocks.
 
-    Minimises ½Σ‖w‖² + C × the negative log-likelihood, as `KernelLogisticRegression` with the
-    linear kernel and scikit-learn's `LogisticRegression` do.
+    Minimises ½Σ‖w‖² + C × the negative log-likelihood, as `KernelLogisticRegression` and, with
+    the linear kernel, scikit-learn's `LogisticRegression` do.
 
     Parameters
     ----------
@@ -497,22 +631,40 @@ class StreamedLogisticRegression(StreamedClassifier):
         Rows that are read at a time, where they do not come in blocks.
     class_weight : dict or "balanced", default=None
         Weights of the labels.
+    kernel : {"linear", "poly", "rbf"}, default="linear"
+        Any but the linear one is used in the span of landmarks.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "poly" and "rbf".
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernel "poly".
+    rank : int, default=300
+        At most so many landmarks.
+    cache_size : float, default=500
+        Megabytes for choosing landmarks and for features of rows that are kept between passes.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, in order.
     coef_ : ndarray of shape (n_classes, n_features), two classes: (1, n_features)
-        The weights.
+        The weights. Linear kernel only.
+    landmarks_ : ndarray or sparse matrix of shape (n_landmarks, n_features)
+        The landmarks; for other kernels only.
+    dual_coef_ : ndarray of shape (n_landmarks, n_classes), two classes: (n_landmarks, 1)
+        Coefficients of their kernel functions.
     intercept_ : ndarray of shape (n_classes,), two classes: (1,)
         The intercepts.
     certificate_ : PassCertificate
-        Primal and dual value, gap, passes.
+        Primal and dual value, gap, passes; with landmarks, among their functions.
+    full_certificate_ : PassCertificate
+        The same among all functions of the kernel.
     n_iter_ : int
         Passes over the data.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  scikit-learn's way to name parameters
         self,
         C=1.0,
         fit_intercept=True,
@@ -520,6 +672,12 @@ class StreamedLogisticRegression(StreamedClassifier):
         max_iter=200,
         block_rows=8192,
         class_weight=None,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        rank=300,
+        cache_size=500,
     ):
         self.C = C
         self.fit_intercept = fit_intercept
@@ -527,6 +685,12 @@ class StreamedLogisticRegression(StreamedClassifier):
         self.max_iter = max_iter
         self.block_rows = block_rows
         self.class_weight = class_weight
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.rank = rank
+        self.cache_size = cache_size
 
     def _loss(self):
         return Softmax()
@@ -537,13 +701,9 @@ class StreamedLogisticRegression(StreamedClassifier):
     def _factor(self):
         return 2 if len(self.classes_) == 2 else 1
 
-    def _solved(self, rounds):
-        self._largest = float(rounds.largest) if self.fit_intercept else 0.0
-        return super()._solved(rounds)
-
     def _local(self):
-        local = KernelLogisticRegression(C=self.C, kernel="linear", tol=self.tol)
-        local._largest_diagonal = self._largest
+        local = KernelLogisticRegression(C=self.C, tol=self.tol)
+        local._largest_diagonal = self._largest if self.fit_intercept else 0.0
         return local
 
     def predict_proba(self, X):

@@ -12,6 +12,7 @@ __all__ = [
     "refused",
     "raw_block",
     "lazily",
+    "itself",
     "DaskRounds",
     "active_client",
     "OnCluster",
@@ -22,6 +23,7 @@ __all__ = [
 # %% ../../nbs/scale/71_cluster.ipynb #4853fffa
 import numpy as np
 from sklearn.base import _fit_context, clone
+from sklearn.utils import column_or_1d
 
 from mcsvm_lit.scale.blocks import (
     StreamedCrammerSingerSVC,
@@ -32,6 +34,7 @@ from mcsvm_lit.scale.blocks import (
 
 from ..core.passes import Rounds, added, survey, surveyed, visit
 from ..core.threads import limit_public
+from .landmarks import featured
 
 
 # %% ../../nbs/scale/71_cluster.ipynb #8b73789c
@@ -40,7 +43,8 @@ def as_dask_array(a, rows):
     import dask.array as da
 
     if hasattr(a, "to_dask_array"):
-        return a.to_dask_array()
+        simple = a.ndim > 1 or isinstance(a.dtype, np.dtype)  # and not strings of Arrow
+        return (a if simple else a.astype(object)).to_dask_array()
     if hasattr(a, "to_numpy"):
         a = a.to_numpy()
     return a if isinstance(a, da.Array) else da.from_array(a, chunks=(rows, *a.shape[1:]))
@@ -79,7 +83,7 @@ def raw_block(X, y, w=None):
     "A block as it comes."
     if X.shape[0] != len(y):
         raise ValueError(f"A partition has {X.shape[0]} rows and {len(y)} labels.")
-    return X, np.asarray(y), None if w is None else np.asarray(w)
+    return X, column_or_1d(y), None if w is None else column_or_1d(w)
 
 
 def lazily(X, answer, d):
@@ -96,6 +100,11 @@ def lazily(X, answer, d):
 # %% ../../nbs/scale/71_cluster.ipynb #67765e6e
 FAN_IN = 8  # reports that are added at once
 TRIES = 5  # of a round
+
+
+def itself(thing):
+    "What a task returns that only carries something to the workers."
+    return thing
 
 
 class DaskRounds(Rounds):
@@ -142,6 +151,10 @@ class DaskRounds(Rounds):
         result = layer[0].result()
         return result if self.n_blocks > 1 else combine([result])
 
+    def shared(self, thing):
+        "A future of a thing that every block needs; it can be made again when a worker dies."
+        return self.client.submit(itself, thing, pure=False)
+
     def report(self, loss, W, draw):
         report = self.reduced(visit, added, self.frame, loss, W, draw)
         X, η, c = report.sample
@@ -182,7 +195,15 @@ class OnCluster:
             client.submit(coded, part, number, coding, pure=False)
             for number, part in enumerate(raw)
         ]
-        return DaskRounds(client, blocks, len(self.classes_), *self._bias())
+        rounds = DaskRounds(client, blocks, len(self.classes_), *self._row_bias())
+        rounds.coding = coding
+        return rounds
+
+    def _features(self, rounds, span):  # -> DaskRounds
+        "Features are made on the workers and stay there."
+        there = rounds.shared(span)
+        blocks = [rounds.client.submit(featured, b, there, pure=False) for b in rounds.futures]
+        return DaskRounds(rounds.client, blocks, len(self.classes_), *self._bias())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -197,6 +218,7 @@ class OnCluster:
         sample_weight : Dask array or series, or an array, optional
             How often each row counts.
         """
+        self._look(X, reset=True)
         return self._solved(self._rounds(X, y, sample_weight))
 
     def __sklearn_clone__(self):
@@ -209,9 +231,9 @@ class OnCluster:
 
 @limit_public
 class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
-    """Crammer and Singer's classifier with the linear kernel, on a Dask cluster.
+    """Crammer and Singer's classifier, linear or of landmarks, on a Dask cluster.
 
-    Minimises ½‖M‖² + C Σ ξ_i as `CrammerSingerSVC(kernel="linear")` does.
+    Minimises ½‖M‖² + C Σ ξ_i as `CrammerSingerSVC` does.
 
     Parameters
     ----------
@@ -227,12 +249,24 @@ class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
         Rows of a block, where arrays in memory are given.
     class_weight : dict or "balanced", default=None
         Weights of the labels.
+    kernel : {"linear", "poly", "rbf"}, default="linear"
+        Any but the linear one is used in the span of landmarks.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "poly" and "rbf".
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernel "poly".
+    rank : int, default=300
+        At most so many landmarks.
+    cache_size : float, default=500
+        Megabytes for choosing landmarks.
     client : dask.distributed.Client, default=None
         The cluster; None for the client that is active.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, certificate_, n_iter_
+    classes_, coef_, landmarks_, dual_coef_, intercept_, certificate_, full_certificate_, n_iter_
         As for `StreamedCrammerSingerSVC`; the certificate also counts bytes.
     """
 
@@ -249,18 +283,30 @@ class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
         max_iter=200,
         block_rows=8192,
         class_weight=None,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        rank=300,
+        cache_size=500,
         client=None,
     ):
         super().__init__(C, fit_intercept, tol, max_iter, block_rows, class_weight)
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.rank = rank
+        self.cache_size = cache_size
         self.client = client
 
 
 @limit_public
 class DaskKernelLogisticRegression(OnCluster, StreamedLogisticRegression):
-    """Logistic regression with the linear kernel, on a Dask cluster.
+    """Logistic regression, linear or of landmarks, on a Dask cluster.
 
-    Minimises ½Σ‖w‖² + C × the negative log-likelihood, as `KernelLogisticRegression` with the
-    linear kernel and scikit-learn's `LogisticRegression` do.
+    Minimises ½Σ‖w‖² + C × the negative log-likelihood, as `KernelLogisticRegression` and, with
+    the linear kernel, scikit-learn's `LogisticRegression` do.
 
     Parameters
     ----------
@@ -276,12 +322,24 @@ class DaskKernelLogisticRegression(OnCluster, StreamedLogisticRegression):
         Rows of a block, where arrays in memory are given.
     class_weight : dict or "balanced", default=None
         Weights of the labels.
+    kernel : {"linear", "poly", "rbf"}, default="linear"
+        Any but the linear one is used in the span of landmarks.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "poly" and "rbf".
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernel "poly".
+    rank : int, default=300
+        At most so many landmarks.
+    cache_size : float, default=500
+        Megabytes for choosing landmarks.
     client : dask.distributed.Client, default=None
         The cluster; None for the client that is active.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, certificate_, n_iter_
+    classes_, coef_, landmarks_, dual_coef_, intercept_, certificate_, full_certificate_, n_iter_
         As for `StreamedLogisticRegression`; the certificate also counts bytes.
     """
 
@@ -298,7 +356,19 @@ class DaskKernelLogisticRegression(OnCluster, StreamedLogisticRegression):
         max_iter=200,
         block_rows=8192,
         class_weight=None,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        rank=300,
+        cache_size=500,
         client=None,
     ):
         super().__init__(C, fit_intercept, tol, max_iter, block_rows, class_weight)
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.rank = rank
+        self.cache_size = cache_size
         self.client = client
