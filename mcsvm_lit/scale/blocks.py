@@ -405,7 +405,7 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         if is_dask(X):
             return self._look_from_afar(X, reset)
         if not in_memory(X):
-            return
+            return None
         X = X.tocsr() if sparse.issparse(X) else X
         X = (X if hasattr(X, "shape") else np.asarray(X))[:1]
         if not reset and not hasattr(self, "feature_names_in_"):

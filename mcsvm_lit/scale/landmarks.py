@@ -116,14 +116,15 @@ class FeaturesInTurn:
         if len(self.kept) == self.number:  # no row need be read again
             yield from self.kept.values()
             return
-        number = 0
-        for number, block in enumerate(self.blocks(), start=1):
+        seen = 0
+        for block in self.blocks():
             made = self.kept.get(block.number) or featured(block, self.span)
             if block.number not in self.kept and made.X.nbytes <= self.room:
                 self.kept[block.number] = made
                 self.room -= made.X.nbytes
+            seen += 1
             yield made
-        self.number = number
+        self.number = seen
 
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #75243a80
