@@ -41,6 +41,7 @@ from mcsvm_lit.crammer_singer.linear_solver import (
     LinearCrammerSinger,
     ProximalNewton,
     Rows,
+    SmallerRows,
     Sweeps,
 )
 from mcsvm_lit.crammer_singer.problem import (
@@ -102,6 +103,7 @@ STRATEGIES = (
     SampledNewton(),
     Sweeps(),
     ProximalNewton(),
+    SmallerRows(),
     KernelDescent(per_example=FIRST_STEPS),
     ByFactor(),
     KernelDescent(),

@@ -11,6 +11,8 @@ __all__ = [
     "SHARE_OF_TOL",
     "InseparableError",
     "HardPoint",
+    "Moved",
+    "moved_by_rounding",
     "hard_point",
     "at_larger_weights",
     "solve_hard",
@@ -22,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, roundoff, score_rounding
 from ..core.solving import Solution, solve
 from .problem import slacks
 
@@ -55,13 +57,37 @@ class InseparableError(ValueError):
 
 
 class HardPoint(NamedTuple):
-    "What a solution with slacks says about (13.16): both values, multipliers, the bound."
+    "What a solution with slacks says about (13.16): values, multipliers, the bound, rounding."
 
     primal: float
     dual: float
     λ: np.ndarray
     least_norm: float
     shrunk: float
+    rounding: float
+
+
+class Moved(NamedTuple):
+    "What rounding can have moved: scores of each example (n,), and the two squared norms."
+
+    scores: np.ndarray
+    half: float
+    half_of_multipliers: float
+
+
+def moved_by_rounding(problem, state, α):  # -> Moved
+    "E, ρ and ρ' of (13.19)."
+    if state.M is None:
+        E = score_rounding(problem.sizes, α, problem.sizes, problem.rounding).max(1)
+        ρ = float((np.abs(α) * E[:, None]).sum())
+        return Moved(E, ρ, ρ)
+    (n, K), width, size = state.F.shape, problem.rows.width, np.sqrt(problem.terms.A)
+    longest = np.sqrt((state.M**2).sum(1).max())
+    made = problem.rows.prototypes(α)
+    summed = roundoff(n + K + 4) * (size @ np.abs(α))
+    ρ = summed @ (np.linalg.norm(made, axis=1) + summed)
+    squares = [roundoff(K * width + 4) * (M**2).sum() for M in (state.M, made)]
+    return Moved(roundoff(width + 6) * size * longest, float(squares[0]), float(ρ + squares[1]))
 
 
 def hard_point(problem, state):
@@ -81,7 +107,13 @@ def hard_point(problem, state):
     primal = half / shrunk**2 if shrunk > 0 else np.inf
     norm = np.sqrt(2 * half_of_multipliers)
     least = total / norm if norm > 0 else np.inf if total > 0 else 0.0
-    return HardPoint(float(primal), float(total - half_of_multipliers), λ, float(least), shrunk)
+    dual, moved = total - half_of_multipliers, moved_by_rounding(problem, state, α)
+    surely = shrunk - 2 * moved.scores.max() - roundoff(4)
+    highest = (half + moved.half) / surely**2 * (1 + roundoff(8)) if surely > 0 else np.inf
+    rounding = moved.half_of_multipliers + roundoff(λ.size + 4) * (total + half_of_multipliers)
+    if primal < np.inf:
+        rounding += highest - primal
+    return HardPoint(float(primal), float(dual), λ, float(least), shrunk, float(rounding))
 
 
 def at_larger_weights(η, y, factor):
@@ -137,6 +169,7 @@ def solve_hard(make, size, goal, strategies):
             stationarity=found.certificate.stationarity,
             n_iter=steps,
             tol=goal.tol,
+            rounding=point.rounding,
         )
         if point.least_norm * np.sqrt(size) > LARGEST_NORM:
             raise InseparableError(point.λ, point.least_norm)

@@ -18,6 +18,8 @@ __all__ = [
     "FINER",
     "FINER_STEPS",
     "PASSES",
+    "SMALLER",
+    "VANISHING",
     "Rows",
     "pair_gap",
     "Terms",
@@ -61,11 +63,15 @@ __all__ = [
     "finish_stage",
     "ProximalNewton",
     "next_stage",
+    "without_bias",
+    "with_smaller_rows",
+    "with_larger_rows",
+    "SmallerRows",
     "solve_linear",
 ]
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #3331c3c4
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
@@ -943,6 +949,60 @@ def next_stage(problem, p, smoothing, D, steps):  # -> (Smoothing, Point, D(η0)
     return smoothing, point_at(problem, M, problem.rows.scores(M), smoothing), D
 
 
+# %% ../../nbs/crammer_singer/13_linear_solver.ipynb #3be3e9da
+SMALLER = 10.0 ** np.arange(1, 7)  # what rows are divided by, one after the other
+VANISHING = 1e-4  # share of the penalty in the objective below which smaller rows may do
+
+
+def without_bias(rows, M):
+    "The squared norm of prototypes, their biases left out."
+    return float((M[:, : rows.d] ** 2).sum())
+
+
+def with_smaller_rows(problem, s):
+    "The same problem with rows x/s; a bias is not divided."
+    return replace(problem, rows=Rows(problem.rows.X / s, problem.rows.bias))
+
+
+def with_larger_rows(problem, state, s):  # problem of the rows at hand, state at rows x/s
+    "What a solution for smaller rows says here."
+    M = state.M.copy(order="K")
+    M[:, : problem.rows.d] /= s
+    return State(state.η, problem.rows.scores(M), M)
+
+
+class SmallerRows:
+    "The solution for smaller rows, where the penalty is next to nothing; passes are its steps."
+
+    name = "smaller rows"
+
+    def suits(self, problem, goal):
+        return isinstance(problem, LinearCrammerSinger)
+
+    def budget(self, problem, goal):
+        return goal.max_steps or PASSES
+
+    def run(self, problem, state, effort):
+        effort.give_up()
+        goal, steps = replace(effort.goal, tol=effort.goal.tol / 4, verbose=0), 0
+        best = lowest = highest = problem.certify(state, tol=effort.goal.tol)
+        for s in SMALLER:
+            vanishes = without_bias(problem.rows, state.M) <= 2 * VANISHING * best.primal
+            if best.converged or not vanishes or steps >= effort.budget:
+                break
+            goal = replace(goal, max_steps=effort.budget - steps)
+            found = solve(with_smaller_rows(problem, s), goal, (Sweeps(), ProximalNewton()))
+            steps += found.certificate.n_iter
+            other = with_larger_rows(problem, found.state, s)
+            new = problem.certify(other)
+            if new.primal < lowest.primal:
+                lowest, state = new, state._replace(F=other.F, M=other.M)
+            if new.dual > highest.dual:
+                highest, state = new, state._replace(η=other.η)
+            best = problem.certify(state, tol=effort.goal.tol)
+        return state, steps
+
+
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #38177022
 @one_thread
 def solve_linear(
@@ -952,5 +1012,6 @@ def solve_linear(
     newton=True,  # may Newton steps be taken?
 ):  # -> Solution, whose state holds distributions, scores and prototypes
     "Crammer and Singer's problem with the linear kernel, to any relative duality gap."
-    strategies = (Sweeps(), ProximalNewton()) if newton else (Sweeps(patience=np.inf),)
+    all_three = Sweeps(), ProximalNewton(), SmallerRows()
+    strategies = all_three if newton else (Sweeps(patience=np.inf),)
     return solve(problem, goal or Goal(), strategies, before)
