@@ -949,7 +949,7 @@ def next_stage(problem, p, smoothing, D, steps):  # -> (Smoothing, Point, D(η0)
     return smoothing, point_at(problem, M, problem.rows.scores(M), smoothing), D
 
 
-# %% ../../nbs/crammer_singer/13_linear_solver.ipynb #3be3e9da
+# %% ../../nbs/crammer_singer/13_linear_solver.ipynb #9f8470af
 SMALLER = 10.0 ** np.arange(1, 7)  # what rows are divided by, one after the other
 VANISHING = 1e-4  # share of the penalty in the objective below which smaller rows may do
 

@@ -174,7 +174,7 @@ def growing_bases(G, s, c, rule="certificate", intercept=True):
         yield GrowingBasis(list(basis), L, fit, P, first + second, imbalance, off)
 
 
-# %% ../../nbs/kernel_logistic/24_sparse.ipynb #564d3e1c
+# %% ../../nbs/kernel_logistic/24_sparse.ipynb #6a79a8ab
 def expansion_certificate(G, s, c, basis, v, intercept=True):  # noqa: PLR0913
     "The certificate of Σ_j v_j k(x_j, ·) against the full problem, and its best intercept."
     size = np.sqrt(np.maximum(G.diagonal(), 0))
