@@ -177,3 +177,11 @@ def write(name, section):
     section = f"{first}\n{section}\n{last}"
     text = re.sub(f"{first}.*?{last}", lambda _: section, text, flags=re.S)
     README.write_text(text, encoding="utf-8")
+
+
+def recorded(name):
+    """The rows of a table of the README, as dictionaries of text; none if it is not there."""
+    found = re.search(rf"<!-- {name} -->(.*?)<!-- /{name} -->", README.read_text("utf-8"), re.S)
+    lines = [line for line in (found[1] if found else "").splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
+    return [dict(zip(cells[0], row)) for row in cells[2:]] if cells else []

@@ -1,8 +1,10 @@
 """Classifiers in the span of landmarks: in memory and in blocks, every form of input, polished."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
@@ -124,3 +126,27 @@ def test_everything_else_works(kind, cache_size):
         assert set(m.suspects().example) <= set(range(300))
     else:
         assert_allclose(m.predict_proba(X).sum(1), 1)
+
+
+@kinds
+@pytest.mark.parametrize("rank", [None, 300])
+def test_prediction_works_in_blocks(kind, rank):
+    """Kernel values of all rows with all coefficients would take 145 MB."""
+    m = fitted(kind, 3, rank=rank, C=0.01)
+    assert len(m.support_) > 200
+    many = np.tile(X, (60_400 // 300, 1))
+    tracemalloc.start()
+    F = m.decision_function(many)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 60e6
+    assert_allclose(F[-300:], m.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@kinds
+@places
+def test_tables_with_named_columns(kind, cache_size):
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    m = fitted(kind, 3, table, rank=30, cache_size=cache_size)
+    assert list(m.feature_names_in_) == list("abcdef")
+    assert_array_equal(m.predict(table), fitted(kind, 3, rank=30, cache_size=cache_size).predict(X))
