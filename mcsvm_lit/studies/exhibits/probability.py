@@ -23,6 +23,7 @@ __all__ = [
     "beats_direct",
     "EXACT",
     "ESTIMATES",
+    "WAYS_TO_GROW",
     "Split",
     "median_distance",
     "weighted_svm",
@@ -55,8 +56,19 @@ __all__ = [
     "likelier",
     "less_wrong",
     "table_6",
+    "with_a_slope_each",
+    "sometimes_infinite",
+    "wine_slopes",
     "truncated_is_nearest",
     "outliers",
+    "Growth",
+    "along_n",
+    "errors_along_n",
+    "draw_growth",
+    "conditions_suffice",
+    "linear_functions_stay",
+    "too_fast_is_behind",
+    "growth",
     "figure_1",
     "figure_2",
     "figure_3",
@@ -70,6 +82,7 @@ __all__ = [
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from mcsvm_lit.probability.simplex import (
@@ -99,7 +112,7 @@ from ...core.simplex import simplex_grid
 from ...probability.classifier import SVMProbabilityClassifier, log_likelihood
 from ...probability.losses import draw_losses, draw_split, loss_curves, split_curves
 from ..baselines import baseline, judge
-from ..figures import axes, bars, decision_regions, style
+from ..figures import COLORS, MARKERS, axes, bars, decision_regions, style
 from ..runner import exhibit, jobs
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #384f67a0
@@ -498,6 +511,55 @@ def table_6(rng, rep, n_weights, methods):
     return rows
 
 
+# %% ../../../nbs/studies/exhibits/69_probability.ipynb #c3461331
+def with_a_slope_each(A, a, B, C=1e4):  # -> (m, K), may be negative
+    "Cumulative logit with a slope for each threshold: differences of binary fits."
+    K = int(a.max()) + 1
+    fits = [LogisticRegression(C=C, max_iter=5000).fit(A, a <= k) for k in range(K - 1)]
+    curves = [m.predict_proba(B)[:, 1] for m in fits]
+    return np.diff([np.zeros(len(B)), *curves, np.ones(len(B))], axis=0).T
+
+
+def sometimes_infinite(t):
+    infinite = sum(r["at most zero"] > 0 for r in t)
+    return 0 < infinite < len(t)
+
+
+@exhibit(
+    "WZL",
+    "table_6_slopes",
+    "The wines: the cumulative logit with a slope for each threshold",
+    jobs(rep=list(range(20))),
+    counts="rep",
+    columns=(
+        "split=rep",
+        "wines with a negative probability=negative",
+        "wines whose own class has at most zero=at most zero",
+        "least probability=least:.3f",
+        "wrong of 58=wrong",
+    ),
+    prints="CLM has a log-likelihood of minus infinity, on one split",
+    protocol="as Table 6; two binary logistic regressions in place of one ordinal fit",
+    claims={
+        "the log-likelihood is minus infinity on some splits and not on others": sometimes_infinite
+    },
+)
+def wine_slopes(rng, rep):
+    "One split."
+    w = load("wine")
+    y = np.unique(w.target, return_inverse=True)[1]
+    i, j = next(stratified_holdouts(y, 120 / 178, 1, rep))
+    A, B = standardise(w.data[i], w.data[j])
+    P = with_a_slope_each(A, y[i], B)
+    own = P[np.arange(len(j)), y[j]]
+    return {
+        "negative": int((P.min(1) < 0).sum()),
+        "at most zero": int((own <= 0).sum()),
+        "least": float(P.min()),
+        "wrong": int((P.argmax(1) != y[j]).sum()),
+    }
+
+
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #c62d6040
 def truncated_is_nearest(t):
     "Is the truncated classifier nearest to the truth where there are most outliers?"
@@ -539,6 +601,104 @@ def outliers(rng, rep, share, n_weights):
         P[name] = m.fit(X, y).predict_proba(B.data)
     P["BLM"] = baseline("BLM").fit(X, y).predict_proba(B.data)
     return {name: judge(p, truth)["1-norm"] for name, p in P.items()}
+
+
+# %% ../../../nbs/studies/exhibits/69_probability.ipynb #0a385322
+class Growth(NamedTuple):
+    "How a classifier changes with the number of examples."
+
+    example: int
+    kernel: dict
+    scale: float  # C is scale · n^power, as in `SVC`
+    power: float
+
+    def classifier(self, n, n_weights):
+        how = dict(scheme="gumbel", n_weights=n_weights, temperature=None, **self.kernel)
+        return SVMProbabilityClassifier(C=self.scale * n**self.power, **how)
+
+
+WAYS_TO_GROW = {
+    "Example 1, Gaussian, λ ∝ n^(-1/2)": Growth(1, dict(gamma=4.0), 30.0, -0.5),
+    "Example 2, Gaussian, λ ∝ n^(-1/2)": Growth(2, dict(gamma=0.5), 100.0, -0.5),
+    "Example 1, Gaussian, λ ∝ n^(-2)": Growth(1, dict(gamma=4.0), 1.0, 1.0),
+    "Example 2, linear, λ ∝ n^(-1/2)": Growth(2, dict(kernel="linear"), 100.0, -0.5),
+}
+
+
+def along_n(rows):  # -> a row for each way and number of examples
+    "Mean 1-norm errors, and their standard deviations over the replications."
+    out = []
+    for way, n in dict.fromkeys((r["way"], r["n"]) for r in rows):
+        some = [r for r in rows if (r["way"], r["n"]) == (way, n)]
+        (mean,) = averages(some, ["1-norm"], "way")
+        out.append(dict(way=way, n=n, C=some[0]["C"], **{k: mean[k] for k in mean if k != "way"}))
+    return out
+
+
+def errors_along_n(t, way):
+    return [r["1-norm"] for r in t if r["way"] == way]
+
+
+def draw_growth(table):
+    fig, ax = axes(width=6.4, height=3.1)
+    with style():
+        for way, color, marker in zip(WAYS_TO_GROW, COLORS, MARKERS):
+            rows = [r for r in table if r["way"] == way]
+            x, y = [r["n"] for r in rows], [r["1-norm"] for r in rows]
+            ls = "-" if way in list(WAYS_TO_GROW)[:2] else "--"
+            ax.plot(x, y, marker=marker, ms=4, color=color, ls=ls, label=way)
+        ax.set(xscale="log", xlabel="$n$", ylabel="1-norm error", ylim=(0, None))
+        ax.set_xticks(x, [f"{n:,}" for n in x])
+        ax.set_xticks([], minor=True)
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return fig
+
+
+# %% ../../../nbs/studies/exhibits/69_probability.ipynb #fb19ba11
+def conditions_suffice(t):
+    return all(
+        errors_along_n(t, way)[-1] < 0.75 * errors_along_n(t, way)[0]
+        for way in list(WAYS_TO_GROW)[:2]
+    )
+
+
+def linear_functions_stay(t):
+    return min(errors_along_n(t, "Example 2, linear, λ ∝ n^(-1/2)")) > 0.38
+
+
+def too_fast_is_behind(t):
+    slow, fast = (errors_along_n(t, way) for way in list(WAYS_TO_GROW)[:3:2])
+    return all(a < b for a, b in zip(slow, fast))
+
+
+@exhibit(
+    "WZL",
+    "growth",
+    "The error of the probabilities as the sample grows",
+    jobs(way=list(WAYS_TO_GROW), n=[50, 100, 200], rep=range(2), n_weights=[32]),
+    jobs(way=list(WAYS_TO_GROW), n=[100, 200, 400], rep=range(5), n_weights=[64]),
+    table=along_n,
+    draw=draw_growth,
+    counts="rep",
+    columns=("way", "n", "C:.3g", "runs", "1-norm=1-norm:.3f", "sd=sd 1-norm:.3f"),
+    prints="Theorem 2, without an experiment",
+    protocol="truncated hinge, Gumbel weights, no temperature; 2000 test points",
+    claims={
+        "under the conditions of Theorem 50.6 and Proposition 50.7 the error falls by a quarter "
+        "at least": conditions_suffice,
+        "with λ ∝ n^(-2) it is larger at every n": too_fast_is_behind,
+        "linear functions, which cannot hold the rules of Example 2, do not come below 0.38": (
+            linear_functions_stay
+        ),
+    },
+)
+def growth(rng, way, n, rep, n_weights):
+    "One way to grow, one number of examples, one replication."
+    grown = WAYS_TO_GROW[way]
+    A, B = (MAKERS[grown.example](m, rng) for m in (n, 2000))
+    m = grown.classifier(n, n_weights).fit(A.data, A.target)
+    error = judge(m.predict_proba(B.data), B.bayes(B.data))["1-norm"]
+    return dict(C=m.C, gap=m.certificate_.relative_gap) | {"1-norm": error}
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #7cca9c24
