@@ -41,9 +41,11 @@ def libraries():  # -> those with one number for the process, those with one for
     return tuple(shared), tuple(own)
 
 
-def set_threads(libs, numbers, now=None):  # now: the present numbers, where they are known
+def set_threads(libs, numbers, now=None):  # tuples; now: the present numbers, if they are known
     "Tell libraries how many threads to use; returns how many it was before."
-    before = now or tuple(lib.get_num_threads() for lib in libs)
+    before = now or tuple([lib.get_num_threads() for lib in libs])
+    if before == numbers:
+        return before
     for lib, now, wanted in zip(libs, before, numbers):
         if None not in (now, wanted) and now != wanted:
             getattr(lib, "_real_set_num_threads", lib.set_num_threads)(wanted)
@@ -79,11 +81,11 @@ class OneThread:
         if own.depth > 1:
             return self
         shared, by_thread = libraries()
-        own.before = set_threads(by_thread, [1] * len(by_thread))
+        own.before = set_threads(by_thread, (1,) * len(by_thread))
         with self._lock:
             self._inside += 1
             if self._inside == 1:
-                self._before = set_threads(shared, [1] * len(shared))
+                self._before = set_threads(shared, (1,) * len(shared))
         return self
 
     def __exit__(self, *error):
