@@ -341,15 +341,19 @@ def centred_at(Z, c):  # rows (n, d), weights -> (d,)
 def choose_road(est, training):  # TruncatedHingeSVC, Training -> Road
     "The problem and the strategies that suit kernel, size and loss."
     y, c, K = training.y, est.C * training.weights, training.n_classes
-    X, kernel, hinge = training.X, training.kernel, est.loss == "hinge"
-    if est.kernel == "linear" and (K - 1) * (X.shape[1] + 1) <= MOST_UNKNOWNS_LINEAR:
-        Z = X.toarray() if sparse.issparse(X) else X
-        centre, size = centred_at(Z, c), np.linalg.norm(Z, axis=1)
-        problem = WeightedHinge(y, c, K, Z - centre, loss=est.loss, size=size)
+    X, kernel, hinge, centre = training.X, training.kernel, est.loss == "hinge", 0.0
+    narrow = est.kernel == "linear" and (K - 1) * (X.shape[1] + 1) <= MOST_UNKNOWNS_LINEAR
+    size = None if callable(est.kernel) else kernel.sizes(X)
+    if narrow and sparse.issparse(X):
+        X = X.toarray()
+    if est.kernel == "linear" and not sparse.issparse(X):
+        centre = centred_at(X, c)
+        X = X - centre
+    if narrow:
+        problem = WeightedHinge(y, c, K, X, loss=est.loss, size=size)
         return newton_road(problem, est.max_iter)._replace(centre=centre)
     if not kernel.psd:
         check_psd(X if training.precomputed else kernel(X))
-    size = None if callable(est.kernel) else kernel.sizes(X)
     problem = WeightedHinge(y, c, K, R=kernel(X), loss=est.loss, size=size, κ=kernel.rounding(X))
     unknowns = np.inf
     if len(y) <= MOST_FACTORED or not hinge:
@@ -358,11 +362,11 @@ def choose_road(est, training):  # TruncatedHingeSVC, Training -> Road
         problem = replace(problem, Z=np.ascontiguousarray(L))
         unknowns = (K - 1) * (L.shape[1] + 1)
     if not hinge or unknowns <= MOST_UNKNOWNS_KERNEL:
-        return newton_road(problem, est.max_iter)
+        return newton_road(problem, est.max_iter)._replace(centre=centre)
     ascent = DualAscent(per_example=est.max_iter)
     if unknowns <= MOST_UNKNOWNS_AFTER and est.max_iter >= SECOND_ATTEMPT[1]:
-        return Road(problem, (ascent, *newton_road(problem, est.max_iter).strategies))
-    return Road(problem, (ascent,))
+        return Road(problem, (ascent, *newton_road(problem, est.max_iter).strategies), centre)
+    return Road(problem, (ascent,), centre)
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #92c90932
@@ -564,8 +568,10 @@ class TruncatedHingeSVC(KernelClassifier):
         self.__dict__.pop("coef_", None)
         self.intercept_ = m.b
         if self.kernel == "linear":
-            self.coef_ = np.asarray(training.X.T @ m.A).T if m.W is None else m.W
-            self.intercept_ = m.b - self.coef_ @ np.broadcast_to(road.centre, self.coef_.shape[1])
+            centre = np.broadcast_to(road.centre, training.X.shape[1])
+            moved = np.outer(m.A.sum(0), centre)  # next to nothing, times what may be far away
+            self.coef_ = np.asarray(training.X.T @ m.A).T - moved if m.W is None else m.W
+            self.intercept_ = m.b - self.coef_ @ centre
         self.certificate_ = m.certificate
         self.n_iter_ = m.certificate.n_iter
 
