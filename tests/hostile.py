@@ -425,8 +425,11 @@ def judged_margin(model, X, y, w):
             live = np.flatnonzero((a != 0) & (w > 0))
             f, half = expanded(model, X, live, a[live])
         θ, c = LONG(model.intercept_[k]), w[own] / w[own].sum()
-        # a cap above one is never met: the program is the same with two instead (page 30)
-        behind = np.minimum(c / LONG(model.nu_), 2) @ np.maximum(-(f[own] + θ), 0)
+        # a cap above one is never met: the program is the same with two instead (page 30);
+        # copies of a row share its cap
+        group = c if model.kernel == "precomputed" else merged(X[own], y[own], c, np.arange(len(c)))
+        caps = np.minimum(group / LONG(model.nu_), 2) * np.divide(c, np.maximum(group, 1e-300))
+        behind = caps @ np.maximum(-(f[own] + θ), 0)
         mean = (w[~own] / w[~own].sum()) @ f[~own]
         yield certificate, half + mean + θ + behind, -half
 
