@@ -672,7 +672,7 @@ def sampled_newton(  # noqa: PLR0913
     W : array (K, D), optional
         Where to begin.
     tell : function, optional
-        Called with the `Standing` and the passes after each step.
+        Called with the `Standing` and the passes after each step; True ends the method.
     sample : int, optional
         Rows of a sample; by default as many as `sample_size` says.
 
@@ -692,9 +692,8 @@ def sampled_newton(  # noqa: PLR0913
     share = min(1.0, size / rounds.n_rows)
     here = look(np.zeros((K, D)) if W is None else np.array(W, float))
     while rounds.passes < last:
-        if tell is not None:
-            tell(here, rounds.passes)
-        if here.gap <= tol * abs(here.P):
+        stop = tell is not None and tell(here, rounds.passes)
+        if stop or here.gap <= tol * abs(here.P):
             break
         price = here.gap - here.drift
         if loss.sharper() is not None and here.drift < ENOUGH * price:

@@ -7,6 +7,8 @@ __all__ = [
     "HEAVY",
     "WIDEST",
     "MOST_PASSES",
+    "EARLY",
+    "SHARPER",
     "ROWS_AN_UNKNOWN",
     "LIGHT",
     "many_rows",
@@ -19,13 +21,15 @@ __all__ = [
 import numpy as np
 
 from ..core.passes import Rounds, Softmax, blocks_of, sampled_newton
-from .linear import LinearLogistic, Table, few_features
+from .linear import LinearLogistic, Table, few_features, standing
 from .multinomial import softmax_check
 
 # %% ../../nbs/kernel_logistic/23c_sampled_newton.ipynb #d37c1691
 HEAVY = 1e10  # operations for one matrix (23.19): some seconds
 WIDEST = 2**23  # numbers in the prototypes; the method holds some ten such tables
 MOST_PASSES = 300
+EARLY = 0.3  # of the aim: half the squared gradient at which intercepts are made the best ones
+SHARPER = 0.1  # what is asked of it next, if that was too early
 ROWS_AN_UNKNOWN = 10  # rows for each unknown; with fewer, a sample would be all of them
 LIGHT = 3000  # operations for a row of (23.19): a few matrices then cost less than many passes
 
@@ -76,12 +80,21 @@ class SampledNewton:
         X = table.Z if as_they_came(table) else table.Z * table.size
         blocks = blocks_of(X, problem.y, problem.c, problem.K)
         rounds = Rounds(blocks, problem.K, bias=float(problem.intercept), free=True)
-        W = rounds.frame.joined(state.θ / table.size, state.b)
+        W, least = rounds.frame.joined(state.θ / table.size, state.b), EARLY * effort.aim
 
         def tell(here, passes):
             effort.tell(here.P, here.gap, passes)
+            return here.drift <= least * here.P  # best intercepts do the rest
 
-        end = sampled_newton(rounds, Softmax(), effort.aim, effort.budget, W, tell)
+        while True:
+            left = effort.budget + 1 - rounds.passes
+            end = sampled_newton(rounds, Softmax(), effort.aim, left, W, tell)
+            weights, b = rounds.frame.split(end.W, X.shape[1])
+            state = problem.at(weights * table.size, b - b.mean())
+            P, gap, _ = standing(problem, state)
+            reached = gap <= effort.aim * P or end.gap <= effort.aim * end.P
+            if reached or end.drift > least * end.P or rounds.passes > effort.budget:
+                break
+            W, least = rounds.frame.joined(weights, state.b), SHARPER * least
         effort.give_up()  # what is left is rounding, or work for a matrix
-        weights, b = rounds.frame.split(end.W, X.shape[1])
-        return problem.at(weights * table.size, b - b.mean()), min(rounds.passes - 1, effort.budget)
+        return state, min(rounds.passes - 1, effort.budget)
