@@ -5,6 +5,7 @@
 # %% auto #0
 __all__ = [
     "RIDGE",
+    "MOVE_SHARE",
     "own_qp",
     "other_first",
     "away_from",
@@ -13,7 +14,9 @@ __all__ = [
     "standard_of",
     "unit_and_ridge",
     "solve_plane",
+    "at_partition",
     "MoveMargins",
+    "ReadPath",
     "planes_near",
     "FoundPlane",
     "straight_plane",
@@ -67,7 +70,6 @@ from mcsvm_lit.twin_ksvc.kernel_planes import (
     SolveByColumns,
 )
 from mcsvm_lit.twin_ksvc.path_in_lambda import (
-    MOST_EVENTS,
     FollowPath,
     TwinPath,
     follow,
@@ -181,57 +183,80 @@ def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> plane 
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #7f604559
+MOVE_SHARE = 0.1  # events that a move may take, as a share of those of the path
+
+
+def at_partition(qp, W, lam, sides):  # W in two parts -> PlaneState
+    "The multipliers and the plane that belong to a partition."
+    z, p = np.empty(len(qp.q)), np.empty((2, len(qp.R)))
+    multipliers(W, lam * qp.q, qp.hi, sides, left_sum(W, qp.hi, sides), z, p)
+    return PlaneState(z, -p[0] / lam)
+
+
 @dataclass(frozen=True)
 class MoveMargins:
-    """Moves from the plane of common margins to that of a pair, as a strategy for `solve`.
+    """Moves from a plane on a path to that of other margins, as a strategy for `solve`.
 
     Attributes
     ----------
-    common : TwinPath
-        The path of the program of `own_qp`, as far down as the problem's λ.
+    path : TwinPath
+        A path of the same rows, as far down as the problem's λ.
     order : ndarray of shape (n,)
-        How the problem orders the rows of that program.
+        How the problem orders the rows of the path.
     """
 
-    common: TwinPath
+    path: TwinPath
     order: np.ndarray
     name = "margins"
 
     def suits(self, problem, goal):
-        "Does the path of common margins reach the problem's λ?"
-        return problem.lam >= self.common.domain[0]
+        "Does the path reach the problem's λ?"
+        return problem.lam >= self.path.domain[0]
 
     def budget(self, problem, goal):
         "Events."
-        return MOST_EVENTS * len(problem.qp.q)
+        return 1 + int(MOVE_SHARE * len(self.path.rows))
 
     def run(self, problem, state, effort):
         "The plane and the multipliers at κ = 0; a second turn would find the same."
         effort.give_up()
-        qp, λ, W = problem.qp, problem.lam, self.common.W2[self.order]
-        common = self.common.qp.q[self.order]
-        program = program_of(W, λ * qp.q, λ * (common - qp.q), qp.hi)
-        sides = self.common.at(λ).side[self.order]
+        qp, λ, W = problem.qp, problem.lam, self.path.W2[self.order]
+        program = program_of(W, λ * qp.q, λ * (self.path.qp.q[self.order] - qp.q), qp.hi)
+        sides = self.path.at(λ).side[self.order]
         found = follow(program, starting_state(program, sides, 1.0), max_events=effort.budget)
         events = len(found.trace.κ) - (found.why == "end")
         if found.why != "end":
             return state, events
         sides = sides_after(sides, found.trace.rows[:events], found.trace.moves[:events])
-        z, p = np.empty(len(qp.q)), np.empty((2, len(qp.R)))
-        multipliers(W, λ * qp.q, qp.hi, sides, left_sum(W, qp.hi, sides), z, p)
-        return PlaneState(z, -p[0] / λ), events
+        return at_partition(qp, W, λ, sides), events
+
+
+class ReadPath(FollowPath):
+    "`FollowPath`, with the plane made from the partition alone."
+
+    def run(self, problem, state, effort):
+        "The plane and the multipliers on the path; a second turn would find the same."
+        qp, λ = problem.qp, problem.lam
+        path = self.path or path_down_to(qp, λ, effort.budget)
+        effort.give_up()
+        if λ < path.domain[0]:
+            return state, len(path.rows)
+        return at_partition(qp, path.W2, λ, path.at(λ).side), len(path.rows)
 
 
 def planes_near(qp, others, lams, tol):  # of `own_qp`, class of each row -> {j: (plane, proof)}
     "The plane near the own class and away from class j, for each j and its λ in `lams`."
-    common, found = path_down_to(qp, min(lams.values())), {}
-    events = len(common.rows)  # of all planes together
+    first, found, moving = next(iter(lams)), {}, True
+    path = path_down_to(away_from(qp, others == first), min(lams.values()))
+    back = np.argsort(other_first(others == first))  # from the rows of `qp` to those of the path
     for j, λ in lams.items():
         problem = TwinPlane(away_from(qp, others == j), λ)
-        move = MoveMargins(common, other_first(others == j))
-        solution = solve(problem, Goal(tol), [move, FollowPath(), SolveInBox()])
-        proof = replace(solution.certificate, n_iter=solution.certificate.n_iter + events)
-        found[j], events = (problem.plane(solution.state), proof), 0
+        ways = [ReadPath(path if j == first else None), SolveInBox()]
+        if moving and j != first:
+            ways.insert(0, MoveMargins(path, back[other_first(others == j)]))
+        solution = solve(problem, Goal(tol), ways)
+        moving = solution.strategy == ways[0].name
+        found[j] = problem.plane(solution.state), solution.certificate
     return found
 
 
