@@ -102,18 +102,19 @@ def polishing(repeat):
     ten = dict(n_features=50, n_informative=20, n_classes=10, n_clusters_per_class=1)
     three = dict(n_features=20, n_informative=10, n_classes=3)
     jobs = [
-        (CrammerSingerSVC, ten, (5000, 10_000, 20_000)),
-        (KernelLogisticRegression, three, (5000, 10_000, 16_000)),
+        (CrammerSingerSVC, ten, ((5000, 1), (10_000, 1), (20_000, 1), (10_000, 30))),
+        (KernelLogisticRegression, three, ((5000, 1), (10_000, 1), (16_000, 1), (10_000, 30))),
     ]
     for kind, shape, sizes in jobs:
         few = make_classification(600, random_state=0, **shape)
         for how in ({}, {"rank": 50}, {"rank": 50, "polish": True}):
             kind(kernel="rbf", cache_size=1, **how).fit(*few)
-        for n in sizes:
+        for n, wider in sizes:
             X, y = make_classification(n + 2000, random_state=0, **shape)
+            γ = 1 / X.shape[1] / X[:n].var() / wider
 
-            def fit(kind=kind, X=X, y=y, n=n, **how):
-                return kind(kernel="rbf", **how).fit(X[:n], y[:n])
+            def fit(kind=kind, X=X, y=y, n=n, γ=γ, **how):
+                return kind(kernel="rbf", gamma=γ, **how).fit(X[:n], y[:n])
 
             runs = side_by_side(
                 repeat,
@@ -128,6 +129,7 @@ def polishing(repeat):
                 yield {
                     "classifier": kind.__name__,
                     "n": n,
+                    "γ": "scale" if wider == 1 else f"scale / {wider}",
                     "fit": how,
                     "CPU s": seconds(run.seconds),
                     "full gap": f"{small(c.relative_gap)} (+ {small(c.relative_rounding)})",

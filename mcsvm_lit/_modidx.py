@@ -404,6 +404,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                           'mcsvm_lit.core.landmarks.Known': ('core/landmarks.html#known', 'mcsvm_lit/core/landmarks.py'),
                                           'mcsvm_lit.core.landmarks.LandmarkFit': ( 'core/landmarks.html#landmarkfit',
                                                                                     'mcsvm_lit/core/landmarks.py'),
+                                          'mcsvm_lit.core.landmarks.LandmarkFit.shortened': ( 'core/landmarks.html#landmarkfit.shortened',
+                                                                                              'mcsvm_lit/core/landmarks.py'),
                                           'mcsvm_lit.core.landmarks.LandmarkFit.start': ( 'core/landmarks.html#landmarkfit.start',
                                                                                           'mcsvm_lit/core/landmarks.py'),
                                           'mcsvm_lit.core.landmarks.LandmarkSpan': ( 'core/landmarks.html#landmarkspan',

@@ -13,6 +13,7 @@ __all__ = [
     "EXACT_UP_TO",
     "GROUP",
     "MOST_PASSES",
+    "NEAR",
     "UNNORMED",
     "FIRST_LANDMARKS",
     "LandmarkSpan",
@@ -190,6 +191,7 @@ class FeatureBlocks:
 EXACT_UP_TO = 20_000  # rows with α ≠ 0: so many have all kernel values among them computed
 GROUP = 2048  # rows of a group, where there are more
 MOST_PASSES = 200
+NEAR = 0.02  # relative gap among all functions up to which a start from landmarks saves anything
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,11 @@ class LandmarkFit:
     passes: int
 
     def start(self, y):
-        "The distributions of tα: where a solver of the full kernel may begin."
+        "Where a solver of the full kernel should begin: at tα if that is near, else None."
+        return self.shortened(y) if self.full.relative_gap <= NEAR else None
+
+    def shortened(self, y):
+        "The distributions of tα."
         η = self.share * self.η
         η[np.arange(len(y)), y] += 1 - self.share
         return η

@@ -171,8 +171,9 @@ class CrammerSingerSVC(KernelClassifier):
         is reached. By default among all functions of the kernel. For kernels other than the linear
         one.
     polish : bool, default=False
-        With `rank`: go on from there among all functions of the kernel, until the full problem's
-        gap is `tol`. Without `rank` it has no meaning.
+        With `rank`: go on among all functions of the kernel, until the full problem's gap is
+        `tol`; from there if the landmarks came near. That is seldom faster than a fit without
+        `rank`. Without `rank` it has no meaning.
     cache_size : float, default=500
         Megabytes for the kernel matrix, or for the parts of it that are held at once; copies of
         smaller parts take up to a third more. With `rank`, megabytes for features of the examples.

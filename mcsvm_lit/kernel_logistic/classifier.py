@@ -190,8 +190,9 @@ class KernelLogisticRegression(KernelClassifier):
         all functions of the kernel. For kernels other than the linear one; `solver` and
         `warm_start` have no meaning then, unless `polish`.
     polish : bool, default=False
-        With `rank`: go on from there among all functions of the kernel, until the full problem's
-        gap is `tol`. Without `rank` it has no meaning.
+        With `rank`: go on among all functions of the kernel, until the full problem's gap is
+        `tol`; from there if the landmarks came near. That is seldom faster than a fit without
+        `rank`. Without `rank` it has no meaning.
     cache_size : float, default=500
         Megabytes for kernel values; with `rank`, for features of the examples.
     warm_start : bool, default=False
@@ -320,7 +321,8 @@ class KernelLogisticRegression(KernelClassifier):
     def _start(self, training, problem, found):  # -> logits, or None
         "Where to begin: what landmarks have found, or the last fit."
         if found is not None:
-            return logits(found.start(training.y), training.y)
+            η = found.start(training.y)
+            return None if η is None else logits(η, training.y)
         last = getattr(self, "_last", None) if self.warm_start else None
         return last.start(training, problem) if last else None
 
