@@ -366,12 +366,18 @@ def classifier_page(name, o, chapter, cells):
     return "\n\n".join(head) + "\n" + described
 
 
+def parted(name):
+    """A long name that may break between its words, where the sidebar is narrow."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "\u200b", name) if len(name) > 22 else name
+
+
 def classifiers_page(found):
     """The list of all classifiers."""
     rows = ["| classifier | what it is | theory |", "|---|---|---|"]
     for n, o, c in found:
         rows.append(f"| {{doc}}`{n} <{n}>` | {first_words(o)} | [{c.title}](../{c.page}) |")
-    pages = "\n".join(["```{toctree}", ":hidden:", "", *(n for n, _, _ in found), "```"])
+    entries = (f"{parted(n)} <{n}>" for n, _, _ in found)
+    pages = "\n".join(["```{toctree}", ":hidden:", "", *entries, "```"])
     sentence = "> Everything that has `fit` and `predict`: parameters, attributes, methods."
     return "\n\n".join(["# Classifiers", sentence, "\n".join(rows), pages]) + "\n"
 
