@@ -208,12 +208,9 @@ def label_slack(η, v, gap, d2):  # multipliers (n, K), levels (n, K), typical d
     K = η.shape[1]
     shift, μ = np.zeros((K, K)), np.ones((K, K))
     for k in range(K):
-        may = η[:, k] > 0
-        for r in range(K):
-            if r != k:
-                level, room = (v[:, r] - v[:, k])[may], η[may, k]
-                found = filled(level, room, gap, 2 * d2) if may.any() else (-np.inf, 1.0)
-                shift[k, r], μ[k, r] = found
+        others = np.flatnonzero(np.arange(K) != k)
+        room = np.broadcast_to(np.maximum(η[:, k], 0), (len(others), len(η)))
+        shift[k, others], μ[k, others] = filled(v[:, others].T - v[:, k], room, gap, 2 * d2)
     return shift, μ
 
 
@@ -294,7 +291,8 @@ def winners(
 # %% ../../nbs/probability/54_classifier.ipynb #86c2a623
 def worst_certificate(certificates, tol):  # of all solutions -> Certificate
     "The certificate that proves least, with the worst residuals of all."
-    worst = max(certificates, key=lambda c: (not replace(c, tol=tol).converged, c.proved_gap))
+    certificates = [c if c.tol == tol else replace(c, tol=tol) for c in certificates]
+    worst = max(certificates, key=lambda c: (not c.converged, c.proved_gap))
     residuals = {name: max(getattr(c, name) for c in certificates) for name in KKT._fields}
     return replace(worst, tol=tol, n_iter=len(certificates), **residuals)
 

@@ -66,6 +66,7 @@ __all__ = [
     "TrainShare",
     "MachineFit",
     "ThresholdWork",
+    "test_scores",
     "diagonal",
     "normalised_bounds",
     "coupling_bounds",
@@ -369,25 +370,26 @@ class ThresholdMachines(NamedTuple):
 
     def certificates(self, size, tol, kernel_rounding=0.0):  # size: √G_ii (n,)
         "One certificate for each threshold."
-        return [self._certificate(j, size, tol, kernel_rounding) for j in range(len(self.c))]
-
-    def _certificate(self, j, size, tol, kernel_rounding):
-        c, β, f = self.c[j], self.β[j], self.F[j] + self.b[j]
-        room, total = 1 - self.s * f, c.sum()
-        errors = score_rounding(size, β, size, kernel_rounding)
-        outside = max(0.0, -(self.s * β).min(), (self.s * β - c).max(), abs(β.sum()))
+        c, f, load = self.c, self.F + self.b[:, None], self.s * self.β
+        room, total = 1 - self.s * f, c.sum(1)
         slack = np.maximum(room, 0)
-        product = max(((c - np.abs(β)) * slack).max(), (np.abs(β) * (slack - room)).max())
-        return Certificate(
-            primal=float(self.primal[j]),
-            dual=float(self.primal[j] - self.gap[j]),
-            dual_feasibility=float(outside / total),
-            complementarity=float(product),
-            n_iter=int(self.steps[j]),
-            tol=tol,
-            unit=float(total),
-            rounding=gap_rounding(c, errors, 2 * (1 + np.abs(f))),
-        )
+        unbalanced = np.abs(self.β.sum(1))
+        outside = np.maximum(np.max([-load, load - c], axis=(0, 2)), unbalanced)
+        product = np.max([(c - np.abs(load)) * slack, np.abs(load) * (slack - room)], axis=(0, 2))
+        errors = score_rounding(size, self.β.T, size, kernel_rounding).T
+        return [
+            Certificate(
+                primal=float(self.primal[j]),
+                dual=float(self.primal[j] - self.gap[j]),
+                dual_feasibility=float(outside[j] / total[j]),
+                complementarity=float(product[j]),
+                n_iter=int(self.steps[j]),
+                tol=tol,
+                unit=float(total[j]),
+                rounding=gap_rounding(c[j], errors[j], 2 * (1 + np.abs(f[j]))),
+            )
+            for j in range(len(c))
+        ]
 
 
 def solve_free(G, s, c, β):  # changes β
@@ -562,35 +564,34 @@ class ScoreSlack(NamedTuple):
 LEAST_PUSH = 1e-12  # μ, as a share of the room that there is
 
 
-def filled(v, room, gap, d2):  # levels and rooms of examples that may move -> (Σuv, μ) of (53.7)
+def filled(v, room, gap, d2):  # levels and rooms (m, n), gaps (m,) -> (Σuv, μ) of (53.7), (m,)
     "The choice of μ that proves most, with the highest levels filled first."
-    order = np.argsort(-v, kind="stable")
-    v, room = v[order], np.cumsum(room[order])
-    wanted = max(np.sqrt(2 * gap / d2), LEAST_PUSH * room[-1])  # without a gap any μ will do
-    inside = min(np.searchsorted(room, wanted), len(room) - 1)
-    μ = np.append(room, min(wanted, room[-1]))
-    total = np.cumsum(v * np.diff(room, prepend=0.0))
-    short = total[inside] - v[inside] * max(room[inside] - wanted, 0.0)
-    mean = np.append(total, short) / μ
-    best = np.argmax(mean - gap / μ - μ * d2 / 2)
-    return mean[best], μ[best]
+    order = np.argsort(-v, axis=1, kind="stable")
+    v, room = (np.take_along_axis(a, order, 1) for a in (v, room))
+    total, room = np.cumsum(v * room, 1), np.cumsum(room, 1)
+    all_room = room[:, -1:]
+    gap = np.broadcast_to(gap, len(v))[:, None]
+    wanted = np.maximum(np.sqrt(2 * gap / d2), LEAST_PUSH * all_room)  # without a gap any μ will do
+    inside = np.minimum((room < wanted).sum(1, keepdims=True), v.shape[1] - 1)
+    last, level, reached = (np.take_along_axis(a, inside, 1) for a in (room, v, total))
+    short = reached - level * np.maximum(last - wanted, 0.0)
+    μ = np.concatenate([room, np.minimum(wanted, all_room)], 1)
+    Σ = np.concatenate([total, short], 1)
+    proved = np.full(μ.shape, -np.inf)
+    np.divide(Σ - gap, μ, out=proved, where=μ > 0)
+    best = (proved - μ * d2 / 2).argmax(1)[:, None]
+    μ = np.take_along_axis(μ, best, 1)
+    mean = np.divide(np.take_along_axis(Σ, best, 1), μ, out=np.full(μ.shape, -np.inf), where=μ > 0)
+    return mean[:, 0], np.where(μ > 0, μ, 1.0)[:, 0]
 
 
 def score_slack(machines, certificates, d2):  # d2: a typical squared distance -> ScoreSlack
     "How far the scores of machines can be from the exact ones."
-    found = []
-    for j, certificate in enumerate(certificates):
-        sc, β, gap = machines.s * machines.c[j], machines.β[j], certificate.gap
-        gap = max(gap, 0.0) + certificate.rounding
-        v = machines.s - machines.F[j]
-        sides = []
-        for sign, room in ((1, np.maximum(sc, 0) - β), (-1, β - np.minimum(sc, 0))):
-            may = room > 0
-            shift, μ = filled(sign * v[may], room[may], gap, d2) if may.any() else (-np.inf, 1.0)
-            sides.append((sign * shift, μ))
-        (low, μ_low), (high, μ_high) = sides
-        found.append((low, high, μ_low, μ_high, gap))
-    return ScoreSlack(*np.array(found).T)
+    sc, β, v = machines.s * machines.c, machines.β, machines.s - machines.F
+    gap = np.array([max(c.gap, 0.0) + c.rounding for c in certificates])
+    low, μ_low = filled(v, np.maximum(np.maximum(sc, 0) - β, 0), gap, d2)
+    high, μ_high = filled(-v, np.maximum(β - np.minimum(sc, 0), 0), gap, d2)
+    return ScoreSlack(low, -high, μ_low, μ_high, gap)
 
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #c525bc24
@@ -703,11 +704,10 @@ class ThresholdWork(NamedTuple):
         c = upper_bounds(s, self.weights[on], self.C, self.t)
         solver = self._solver(values, machine)
         solved = solver(c, None)
-        held = [self._held_out(values, on, solved, fold, solver) for fold in self.folds]
+        held = self._held_out(values, on, solved, solver) if self.folds else None
         size = np.sqrt(diagonal(values, on))
         certificates = solved.certificates(size, self.tol)
         slack = score_slack(solved, certificates, 2 * size.max() ** 2 or 1.0)
-        held = np.concatenate(held) if held else None
         return MachineFit(on, solved.β, solved.b, slack, certificates, held)
 
     def _solver(self, values, machine):
@@ -718,21 +718,29 @@ class ThresholdWork(NamedTuple):
         rows = KernelRows(values.kernel, values.X[on], MEGABYTES_OF_ROWS)
         return lambda c, start: solve_in_blocks(rows, s, c, self.tol, start)
 
-    def _held_out(self, values, on, solved, fold, solver):
-        "Shares of the test examples of a fold, at half of the thresholds."
-        at = np.unique(
-            np.linspace(0, len(self.t) - 1, max(2, len(self.t) // 2)).round().astype(int)
-        )
-        part = solver(solved.c[at] * fold.share[on], (solved.β[at], solved.F[at]))
-        inside = np.isin(fold.test, on)
-        F = np.empty((len(at), len(fold.test)))
-        F[:, inside] = part.F[:, np.searchsorted(on, fold.test[inside])]
-        used, others = np.flatnonzero(part.β.any(0)), np.flatnonzero(~inside)
-        for rows in row_blocks(len(others), len(used)):
-            H = values.between(fold.test[others[rows]], on[used])
-            F[:, others[rows]] = part.β[:, used] @ H.T
-        F += part.b[:, None]
-        return positive_share(F, self.t[at])
+    def _held_out(self, values, on, solved, solver):
+        "Shares of the test examples of all folds, at half of the thresholds."
+        few = np.linspace(0, len(self.t) - 1, max(2, len(self.t) // 2))
+        at = np.unique(few.round().astype(int))
+        start, place = (solved.β[at], solved.F[at]), np.full(len(self.weights), -1)
+        place[on] = np.arange(len(on))
+        scores = []
+        for fold in self.folds:
+            part = solver(solved.c[at] * fold.share[on], start)
+            scores.append(test_scores(values, on, part, fold.test, place[fold.test]))
+        return positive_share(np.concatenate(scores, 1), self.t[at])
+
+
+def test_scores(values, on, part, test, place):  # place: of the tests in `on`, or -1 -> (m, tests)
+    "Scores of test examples, those of the machine's own classes from its F."
+    inside, others = place >= 0, np.flatnonzero(place < 0)
+    F = np.empty((len(part.b), len(test)))
+    F[:, inside] = part.F[:, place[inside]]
+    used = np.flatnonzero(part.β.any(0))
+    for rows in row_blocks(len(others), len(used)):
+        H = values.between(test[others[rows]], on[used])
+        F[:, others[rows]] = part.β[:, used] @ H.T
+    return F + part.b[:, None]
 
 
 def diagonal(values, on):  # KernelValues, indices -> k(x, x)
