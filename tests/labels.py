@@ -31,7 +31,7 @@ LABELS = dict(
     kernel=("linear", "rbf", "rbf", "poly"),
     C=(0.1, 1.0, 10.0),
     tol=(0.3, 0.1, 1e-2, 1e-3),
-    option=range(2),
+    option=range(4),  # bits: a bias or another solver; landmarks
 )
 GOOD = 1e-12  # relative gap of a second solution
 POINTS = 20  # that are predicted besides the rows themselves
@@ -222,9 +222,11 @@ class Compared:
 def model_of(name, case):
     """The classifier of a case."""
     asked = dict(kernel=case.kernel, C=case.C, tol=case.tol)
+    if case.option > 1 and case.kernel != "linear":
+        asked["rank"] = (case.n // 2, case.n)[case.seed % 2]
     if name == "CrammerSingerSVC":
-        return CrammerSingerSVC(fit_intercept=bool(case.option), **asked)
-    return KernelLogisticRegression(solver=("auto", "smo")[case.option], **asked)
+        return CrammerSingerSVC(fit_intercept=bool(case.option % 2), **asked)
+    return KernelLogisticRegression(solver=("auto", "smo")[case.option % 2], **asked)
 
 
 def points_near(X, rng):

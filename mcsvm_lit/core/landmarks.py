@@ -240,10 +240,15 @@ class LandmarkFit:
 
 
 class Bias(NamedTuple):
-    "The value of the last feature, 0 for none, and whether it is free of the penalty."
+    """The value of the last feature, 0 for none, and whether it is free of the penalty.
+
+    Free biases may come with a function of scores without biases, class indices, weights and
+    biases to start from that returns the best biases for these scores.
+    """
 
     value: float = 0.0
     free: bool = False
+    best: Any = None
 
 
 class Known(NamedTuple):
@@ -467,7 +472,7 @@ def balanced(η, y, c):  # -> η with Σ c (e_y - η) = 0, the share of the mixt
     N, S = np.bincount(y, c, η.shape[1]), c @ η
     t = min(1.0, max(0.0, float((1 - N / np.maximum(S, 1e-300)).max())))
     q = np.maximum(N - (1 - t) * S, 0.0)
-    return (η, 0.0) if t == 0 else ((1 - t) * η + t * q / q.sum(), t)
+    return (η, 0.0) if t == 0 or not q.any() else ((1 - t) * η + t * q / q.sum(), t)
 
 
 def scores_of(landmarks, X, a, b):  # -> (n, K)
@@ -511,6 +516,10 @@ def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
     W, b = rounds.frame.split(end.W, len(marks.rows))
     a = marks.expansion(W)
     F = scores_of(marks, X, a, b)
+    if bias.best is not None:
+        without = F - b
+        b = bias.best(without, y, c, b)
+        F = without + b
     η = end.loss.look(F, y, c).η
     if bias.value and bias.free:
         η, _ = balanced(η, y, c)

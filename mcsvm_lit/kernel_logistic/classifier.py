@@ -31,6 +31,7 @@ from mcsvm_lit.core.estimators import (
 )
 from mcsvm_lit.kernel_logistic.multinomial import (
     SoftmaxLogistic,
+    best_intercepts,
     softmax_check,
     softmax_score_bound,
     softmax_strategies,
@@ -329,7 +330,8 @@ class KernelLogisticRegression(KernelClassifier):
     def _on_landmarks(self, training):  # -> LandmarkFit
         "Among the functions of some landmarks."
         goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
-        bias = Bias(float(self.fit_intercept), free=bool(self.fit_intercept))
+        free = bool(self.fit_intercept)  # bounds of scores are for the best intercepts, (23.9)
+        bias = Bias(float(free), free, best_intercepts if free else None)
         _, c = softmax_check(
             training.y, self.C * training.weights, training.n_classes, self.fit_intercept
         )
