@@ -63,6 +63,11 @@ def values_of(kernel, X, Z):
     return G.astype(float)
 
 
+def summed(size, sizes, A):
+    """How far sums of kernel values with coefficients A can be off in float64, twice over."""
+    return 4 * (len(A) + 8) * np.finfo(float).eps * size * (sizes @ np.abs(A)).max()
+
+
 # -- Crammer and Singer ---------------------------------------------------------------------------
 def crammer_singer_values(G, y, c, η):
     """Primal and dual value at weights η of the classes, in extended precision."""
@@ -128,8 +133,9 @@ def second_crammer_singer(model, X, y, w, points):
     G = values_of(model.kernel_, X, X) + shift
     A, P, D = crammer_singer_again(G, y, model.C * w, len(model.classes_))
     F = (values_of(model.kernel_, points, X) + shift) @ A.astype(float)
-    size = values_of(model.kernel_, points, points).diagonal() + shift
-    radius = 2 * np.sqrt(max(float(P - D), 0.0) * size)
+    size = np.sqrt(values_of(model.kernel_, points, points).diagonal() + shift)
+    radius = 2 * np.sqrt(max(float(P - D), 0.0)) * size
+    radius += summed(size, np.sqrt(G.diagonal()), A.astype(float))
     return Second(F, radius, float((P - D) / max(P, 1e-6 * model.C * w.sum())))
 
 
@@ -199,6 +205,7 @@ def second_logistic(model, X, y, w, points):
     A = c[:, None] * (np.eye(K)[y] - softmax(R @ θ[:, :-1].T + θ[:, -1], axis=1))
     size, largest = np.sqrt(values_of(model.kernel_, points, points).diagonal()), G.max() ** 0.5
     radius = 2 * np.sqrt(max(float(P - D), 0.0)) * (size + (K - 1) * largest)
+    radius += summed(size + (K - 1) * largest, np.sqrt(G.diagonal()), A)
     F = values_of(model.kernel_, points, X) @ A + θ[:, -1]
     return Second(F, radius, float((P - D) / P))
 

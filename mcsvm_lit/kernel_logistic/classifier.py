@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "BALANCED",
     "probabilities",
     "logistic_problem",
     "logistic_strategies",
@@ -152,6 +153,9 @@ def shrunken(u, y, t):  # t in (0, 1], (n,)
 
 
 # %% ../../nbs/kernel_logistic/25_classifier.ipynb #83139427
+BALANCED = 1e-11  # of 1 + |b|: how near to the best ones intercepts are, which are found by Newton
+
+
 class KernelLogisticRegression(KernelClassifier):
     """Kernel logistic regression, by its dual, to any duality gap.
 
@@ -412,7 +416,7 @@ class KernelLogisticRegression(KernelClassifier):
     def _score_errors(self, size):
         "How far rounding can take scores at points of these sizes, and the intercepts, (4.8)."
         size = size + (len(self.classes_) - 1) * np.sqrt(self._largest_diagonal)
-        constant = roundoff(4) * np.abs(self.intercept_).max()
+        constant = BALANCED * (1 + np.abs(self.intercept_).max()) if self.fit_intercept else 0.0
         if self.kernel_.name == "linear":
             longest = np.linalg.norm(self.coef_, axis=1).max()
             return roundoff(self.coef_.shape[1] + 12) * size * longest + constant
