@@ -884,6 +884,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                                        'mcsvm_lit/crammer_singer/kernel_solver.py'),
                                                         'mcsvm_lit.crammer_singer.kernel_solver.WorkingSets.run': ( 'crammer_singer/kernel_solver.html#workingsets.run',
                                                                                                                     'mcsvm_lit/crammer_singer/kernel_solver.py'),
+                                                        'mcsvm_lit.crammer_singer.kernel_solver.WorkingSets.source': ( 'crammer_singer/kernel_solver.html#workingsets.source',
+                                                                                                                       'mcsvm_lit/crammer_singer/kernel_solver.py'),
                                                         'mcsvm_lit.crammer_singer.kernel_solver.WorkingSets.suits': ( 'crammer_singer/kernel_solver.html#workingsets.suits',
                                                                                                                       'mcsvm_lit/crammer_singer/kernel_solver.py'),
                                                         'mcsvm_lit.crammer_singer.kernel_solver.add_row': ( 'crammer_singer/kernel_solver.html#add_row',

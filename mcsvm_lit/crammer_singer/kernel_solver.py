@@ -788,10 +788,13 @@ class WorkingSets:
     def budget(self, problem, goal):
         return goal.max_steps or max(LEAST_STEPS, STEPS * problem.n)
 
+    def source(self, problem, goal):
+        "Where kernel values come from."
+        make = SingleRows.of if self.single else DoubleRows
+        return Source.of(make(problem.kernel, problem.X), goal.cache_size)
+
     def run(self, problem, state, effort):
         examples = Examples.of(problem, state)
-        make = SingleRows.of if self.single else DoubleRows
-        source = Source.of(make(problem.kernel, problem.X), effort.goal.cache_size)
         rng = None if examples.at_work().any() else np.random.default_rng(0)
 
         def tell(primal, gap, steps):
@@ -799,8 +802,8 @@ class WorkingSets:
 
         aim = SINGLE_AIM * effort.aim if self.single else effort.aim
         stop = Stop(tol=aim, most=effort.budget)
-        steps = descend_in_sets(source, examples, stop, tell, rng)
-        state = examples.state()
+        steps = descend_in_sets(self.source(problem, effort.goal), examples, stop, tell, rng)
+        state = examples.state()  # the matrix is gone by now
         if self.single and steps:
             α = own_and_rest(state.η, problem.y, problem.c)
             state = State(state.η, double_scores(problem.kernel, problem.X, α))
