@@ -193,6 +193,19 @@ def logistic_again(R, y, c, K):
     return best
 
 
+def by_values(G, y, c, p, b):
+    """Coefficients, primal and dual value at probabilities p, from the kernel values themselves."""
+    G, c, p, b = (np.asarray(v, LONG) for v in (G, c, p, b))
+    A = c[:, None] * (np.eye(p.shape[1], dtype=LONG)[y] - p)
+    F = G @ A
+    half = (A * F).sum() / 2
+    top = (F + b).max(1, keepdims=True)
+    log_p = F + b - top - np.log(np.exp(F + b - top).sum(1, keepdims=True))
+    off = np.abs(A.sum(0)).sum() * (np.abs(F).max() + np.abs(b).max())
+    entropy = -(c[:, None] * p * np.log(np.maximum(p, np.finfo(LONG).tiny))).sum()
+    return A.astype(float), half - c @ log_p[np.arange(len(y)), y], entropy - half - off
+
+
 def second_logistic(model, X, y, w, points):
     """The exact model of a `KernelLogisticRegression`, nearly."""
     K = len(model.classes_)
@@ -201,12 +214,13 @@ def second_logistic(model, X, y, w, points):
     λ, U = np.linalg.eigh(G)
     on = λ > 1e-14 * λ.max()
     R = U[:, on] * np.sqrt(λ[on])
-    θ, P, D = logistic_again(R, y, c, K)
-    A = c[:, None] * (np.eye(K)[y] - softmax(R @ θ[:, :-1].T + θ[:, -1], axis=1))
+    θ = logistic_again(R, y, c, K)[0]
+    p, b = softmax(R @ θ[:, :-1].T + θ[:, -1], axis=1), θ[:, -1]
+    A, P, D = by_values(G, y, c, p, b)  # with what the factor has left out
     size, largest = np.sqrt(values_of(model.kernel_, points, points).diagonal()), G.max() ** 0.5
     radius = 2 * np.sqrt(max(float(P - D), 0.0)) * (size + (K - 1) * largest)
     radius += summed(size + (K - 1) * largest, np.sqrt(G.diagonal()), A)
-    F = values_of(model.kernel_, points, X) @ A + θ[:, -1]
+    F = values_of(model.kernel_, points, X) @ A + b
     return Second(F, radius, float((P - D) / P))
 
 
