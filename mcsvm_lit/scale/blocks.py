@@ -4,6 +4,8 @@
 
 # %% auto #0
 __all__ = [
+    "SETTLED",
+    "MOST_SETTLING",
     "Source",
     "is_dask",
     "slices",
@@ -21,6 +23,10 @@ __all__ = [
     "PassCertificate",
     "rounding_of",
     "certificate_of",
+    "Balance",
+    "balance",
+    "balances",
+    "with_best_intercepts",
     "StreamedClassifier",
     "StreamedCrammerSingerSVC",
     "StreamedLogisticRegression",
@@ -60,7 +66,7 @@ from ..core.certificates import Certificate
 from ..core.estimators import kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
 from ..core.landmarks import CANDIDATES, choose_landmarks
-from ..core.passes import Block, Rounds, SmoothedHinge, Softmax, sampled_newton
+from ..core.passes import Block, Draw, Rounds, SmoothedHinge, Softmax, sampled_newton
 from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
@@ -277,6 +283,49 @@ def certificate_of(here, rounds, tol, factor, surveys=0):  # -> PassCertificate
     )
 
 
+# %% ../../nbs/scale/70_blocks.ipynb #88b9987b
+SETTLED = 1e-9  # of all weights: what distributions may miss of the labels' weights
+MOST_SETTLING = 5  # passes
+
+
+class Balance(NamedTuple):
+    "Σ c (η - e_y) and the second derivative of the loss in the intercepts."
+
+    g: np.ndarray
+    H: np.ndarray
+
+
+def balance(block, frame, W):  # -> Balance
+    "How the distributions of a block fit to its labels."
+    X, y, c, _ = block
+    η = Softmax().look(frame.scores(X, W), y, c).η
+    mass = c @ η
+    return Balance(mass - np.bincount(y, c, len(W)), np.diag(mass) - (c[:, None] * η).T @ η)
+
+
+def balances(parts):  # -> Balance
+    "Those of all blocks, added in their order."
+    g = H = 0.0
+    for part in parts:
+        g, H = g + part.g, H + part.H
+    return Balance(g, H)
+
+
+def with_best_intercepts(here, rounds):  # -> Standing
+    "The point with the best intercepts for its prototypes, if they are free."
+    if not (rounds.frame.bias and rounds.frame.free):
+        return here
+    W = here.W.copy()
+    for _ in range(MOST_SETTLING):
+        g, H = rounds.reduced(balance, balances, rounds.frame, W)
+        if np.abs(g).max() <= SETTLED * rounds.totals.N.sum():
+            break
+        step = np.linalg.solve(H + H.trace() + 1e-13 * H.trace() * np.eye(len(H)), g)
+        W[:, -1] -= step / rounds.frame.bias
+    there = rounds.at(here.loss, W, Draw(1.0, 1, 0))
+    return there if there.P <= here.P * (1 + 1e-12) else here
+
+
 # %% ../../nbs/scale/70_blocks.ipynb #97d24411
 @limit_public
 class StreamedClassifier(ClassifierMixin, BaseEstimator):
@@ -339,6 +388,7 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
     def _solve_in_columns(self, rounds):
         "With the linear kernel: the columns of the rows are the features."
         here = sampled_newton(rounds, self._loss(), self.tol, self.max_iter)
+        here = with_best_intercepts(here, rounds)
         W, b = rounds.frame.split(here.W, self.n_features_in_)
         self.coef_, self.intercept_ = one_of_two(W), self._intercepts(b)
         self.certificate_ = certificate_of(here, rounds, self.tol, self._factor(), surveys=1)
@@ -365,6 +415,7 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         span = choose_landmarks(self.kernel_, sample, self.rank, self.cache_size or 1.0)
         features = self._features(rounds, span)
         here = sampled_newton(features, self._loss(), self.tol * (1 - 1e-3), self.max_iter)
+        here = with_best_intercepts(here, features)
         asked = Asked(features.frame, here.loss, here.W)
         found, factor = span_values(rounds, span, asked, features.totals.N), self._factor()
         known = certificate_of(here, features, self.tol, factor, surveys=1 + rounds.passes)
@@ -403,14 +454,13 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         "Number and names of the features of rows that are at hand, as scikit-learn wants it."
         X = np.asarray(X) if isinstance(X, list) and not blocks_in(X) else X
         if is_dask(X):
-            return self._look_from_afar(X, reset)
-        if not in_memory(X):
-            return None
-        X = X.tocsr() if sparse.issparse(X) else X
-        X = (X if hasattr(X, "shape") else np.asarray(X))[:1]
-        if not reset and not hasattr(self, "feature_names_in_"):
-            X = as_rows(X)  # blocks have no names
-        validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+            self._look_from_afar(X, reset)
+        elif in_memory(X):
+            X = X.tocsr() if sparse.issparse(X) else X
+            X = (X if hasattr(X, "shape") else np.asarray(X))[:1]
+            if not reset and not hasattr(self, "feature_names_in_"):
+                X = as_rows(X)  # blocks have no names
+            validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
 
     def _look_from_afar(self, X, reset):
         "The same of a collection of Dask; nothing of it is computed."
