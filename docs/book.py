@@ -254,7 +254,7 @@ def figures_of(nb):
         ]
         if found and pngs:
             words = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", found[2].split("\n\n")[0])
-            yield found[1], " ".join(words.split()), base64.b64decode(text(pngs[0]))
+            yield found[1].rstrip("."), " ".join(words.split()), base64.b64decode(text(pngs[0]))
 
 
 def plain(words):

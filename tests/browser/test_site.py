@@ -52,9 +52,12 @@ BAD_TEX = """() => {
     .map(e => e.getAttribute('data-mjx-error') || e.textContent);
   return left.concat(red);
 }"""
-BAD_PICTURES = """() =>
-  [...document.images].filter(i => !i.complete || !i.naturalWidth || !i.alt).map(i => i.src)
-"""
+# Pictures that wait until they are scrolled to are asked for now.
+BAD_PICTURES = """async () => {
+  const images = [...document.images];
+  images.forEach(i => i.loading = 'eager');
+  await Promise.all(images.map(i => i.decode().catch(() => null)));
+  return images.filter(i => !i.complete || !i.naturalWidth || !i.alt).map(i => i.src) }"""
 # What sticks out of the column of text, unless a box around it scrolls.
 TOO_WIDE = """() => {
   const scrolls = e => { for (; e && e.tagName !== 'ARTICLE'; e = e.parentElement)
