@@ -6,6 +6,7 @@ import resource
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -242,7 +243,7 @@ def fit_alone(job):
     """Fit, and print what it took."""
     X, y = clouds(job.shape, job.data)
     n = job.shape[0]
-    A, a, B, b = X[:n], y[:n], X[n:], y[n:]
+    A, a, B, b = X[:n], y[:n], X[n:].copy(), y[n:]
     model = KINDS[job.kind](**job.how)
     few = np.r_[np.arange(min(job.shape[2], 20)), np.flatnonzero(a < 20)[:200]]
     model.fit(A[few], a[few])  # compiled code is loaded
@@ -252,6 +253,8 @@ def fit_alone(job):
             A = np.load(Path(folder) / "X.npy", mmap_mode="r")
             del X
         gc.collect()
+        with suppress(OSError):  # Linux: the peak counts from here
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
         before = held()
         run = once(lambda: model.fit(A, a))
     c = getattr(run.value, "certificate_", None)
@@ -354,11 +357,8 @@ def reach(repeat):
         Alone("KernelLogisticRegression", (16_000, 50, 3), {"kernel": "rbf"}),
         Alone("CrammerSingerSVC", (200_000, 50, 10), SPAN),
         Alone("KernelLogisticRegression", (200_000, 50, 10), SPAN),
-        Alone("StreamedCrammerSingerSVC", (200_000, 50, 10), SPAN, "file"),
-        Alone("StreamedLogisticRegression", (200_000, 50, 10), SPAN, "file"),
         Alone("TwinMarginSVC", (5000, 50, 3), {"kernel": "rbf"}),
         Alone("TwinKSVC", (3000, 50, 3), {"kernel": "rbf"}),
-        Alone("TwinKSVC", (10_000, 50, 3), {"kernel": "rbf", "rank": 200}),
         Alone("TruncatedHingeSVC", (2000, 50, 3), {"kernel": "rbf"}),
         Alone("SVMProbabilityClassifier", (1000, 50, 3), {"kernel": "rbf"}),
     ]
