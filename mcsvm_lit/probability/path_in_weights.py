@@ -62,6 +62,7 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from mcsvm_lit.probability.hinge import (
     CURVATURE,
@@ -541,7 +542,10 @@ class Vertex:
             self.c if c is None else np.ascontiguousarray(c, float),
             self.B if B is None else np.ascontiguousarray(B),
         )
-        events = walk(self.rows, here, there, self.sets(), self.b, most, corners)
+        try:
+            events = walk(self.rows, here, there, self.sets(), self.b, most, corners)
+        except LinAlgError:  # rounding has made a system singular: the walk is lost
+            return -1
         if events >= 0:
             self.c, self.B = there
         return events
