@@ -375,6 +375,7 @@ CASES = [
     Case("path in radius, box", "robust_path", wine, {"r": 0.3, "p": np.inf}),
     Case("path in π", "pi_path", three_clouds, {"C": 2.0}),
     Case("regions of π", "pi_regions", three_clouds, {"C": 2.0}),
+    Case("ranking rbf", "LabelRankingSVC", three_clouds, {"C": 3, "tol": 1e-10, **RBF}),
 ]
 
 
@@ -737,6 +738,15 @@ def measure_pi_regions(case, data):
     }
 
 
+def measure_ranking(case, data):
+    """Objectives and scores of rows with one or two labels out of three."""
+    labels = np.stack([data.y == 0, data.y >= 1, data.y == 2], axis=1).astype(int)
+    m = public(case.call)(**case.settings).fit(data.X, labels)
+    scores = m.decision_function(data.Z[:KEPT_ROWS])
+    noise = score_noise(case, data, m.certificate_)
+    return objectives(m.certificate_) | {"scores": fact(scores, noise)}
+
+
 MEASURES = {
     "CrammerSingerSVC": measure_cs,
     "KernelLogisticRegression": measure_klr,
@@ -752,6 +762,7 @@ MEASURES = {
     "robust_path": measure_radius_path,
     "pi_path": measure_pi_path,
     "pi_regions": measure_pi_regions,
+    "LabelRankingSVC": measure_ranking,
 }
 
 
