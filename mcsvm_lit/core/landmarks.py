@@ -52,7 +52,7 @@ from scipy.special import entr, logsumexp
 
 from .certificates import Certificate, gap_rounding, roundoff, score_rounding
 from .kernels import Kernel, gram_block
-from .passes import Block, Rounds, SmoothedHinge, sampled_newton
+from .passes import Block, Rounds, SmoothedHinge, mixture, sampled_newton
 from .simplex import own_and_rest
 
 # %% ../../nbs/core/07c_landmarks.ipynb #061fa5a6
@@ -251,6 +251,7 @@ class Bias(NamedTuple):
     best: Any = None
 
 
+# %% ../../nbs/core/07c_landmarks.ipynb #06e3184a
 class Known(NamedTuple):
     "A value, and how far rounding can have taken it."
 
@@ -279,6 +280,7 @@ def doubt(landmarks, K_PP, κ, size_of_landmarks):  # -> Doubt
     return Doubt(float(inverse), float(inverse**2 * apart))
 
 
+# %% ../../nbs/core/07c_landmarks.ipynb #1d14df19
 @dataclass(frozen=True, eq=False)
 class SpanPoint:
     """A classifier in the span of landmarks beside a dual point: what their certificates need.
@@ -397,6 +399,7 @@ class SpanPoint:
         return np.sqrt(np.maximum(squares + errors - inside, 0))
 
 
+# %% ../../nbs/core/07c_landmarks.ipynb #365f11a7
 def best_bound(h, q):  # Σ c h, Σ α'Kα -> the lower bound, t
     "(7c.4)."
     if q <= h or q == 0:
@@ -469,12 +472,11 @@ def span_certificates(point, F, η, c, parts, free=False, **asked):  # noqa: PLR
 
 def balanced(η, y, c):  # -> η with Σ c (e_y - η) = 0, the share of the mixture
     "The distributions mixed as in (7b.6), so that every class gets the weight of its labels."
-    N, S = np.bincount(y, c, η.shape[1]), c @ η
-    t = min(1.0, max(0.0, float((1 - N / np.maximum(S, 1e-300)).max())))
-    q = np.maximum(N - (1 - t) * S, 0.0)
-    return (η, 0.0) if t == 0 or not q.any() else ((1 - t) * η + t * q / q.sum(), t)
+    t, q = mixture(c @ η, np.bincount(y, c, η.shape[1]))
+    return (η, 0.0) if t == 0 or not q.any() else ((1 - t) * η + t * q, t)
 
 
+# %% ../../nbs/core/07c_landmarks.ipynb #a56ac5b2
 def scores_of(landmarks, X, a, b):  # -> (n, K)
     "Scores of the rows, a block at a time."
     step = max(LEAST_ROWS, BLOCK_NUMBERS // len(a))

@@ -291,13 +291,9 @@ class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
         cache_size=500,
         client=None,
     ):
-        super().__init__(C, fit_intercept, tol, max_iter, block_rows, class_weight)
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.rank = rank
-        self.cache_size = cache_size
+        rows = (block_rows, class_weight)
+        features = (kernel, gamma, degree, coef0, rank, cache_size)
+        super().__init__(C, fit_intercept, tol, max_iter, *rows, *features)
         self.client = client
 
 
@@ -364,11 +360,7 @@ class DaskKernelLogisticRegression(OnCluster, StreamedLogisticRegression):
         cache_size=500,
         client=None,
     ):
-        super().__init__(C, fit_intercept, tol, max_iter, block_rows, class_weight)
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.rank = rank
-        self.cache_size = cache_size
+        rows = (block_rows, class_weight)
+        features = (kernel, gamma, degree, coef0, rank, cache_size)
+        super().__init__(C, fit_intercept, tol, max_iter, *rows, *features)
         self.client = client
