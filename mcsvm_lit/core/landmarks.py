@@ -92,6 +92,7 @@ class LandmarkSpan(NamedTuple):
         return solve_triangular(self.root, W.T, trans="T", lower=True, check_finite=False)
 
 
+# %% ../../nbs/core/07c_landmarks.ipynb #53469462
 def accepted(S, then, rng):  # what is left of drawn rows, and E_ii when drawn -> places, factor
     "Which of the drawn rows become landmarks, each by (7c.5) after those before it."
     now, chosen = S.diagonal().copy(), []
@@ -148,6 +149,7 @@ def choose_landmarks(kernel, X, rank, cache_size=500, seed=0):  # -> LandmarkSpa
     return LandmarkSpan(kernel, own, rows, np.tril(T[:, pivots].T))
 
 
+# %% ../../nbs/core/07c_landmarks.ipynb #d79ec0d3
 class FeatureBlocks:
     """Blocks of features, for `core.passes`: kept in float32 while they fit, else made again.
 

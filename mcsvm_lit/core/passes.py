@@ -443,6 +443,7 @@ def standing(W, report, frame, totals, loss):  # -> Standing
     return Standing(W, report.M, gradient, φ, P, D, int(active), report.sample, loss)
 
 
+# %% ../../nbs/core/07b_passes.ipynb #3b674f95
 BLOCK_NUMBERS = 2**19  # scores of a block: four megabytes stay near the processor
 LEAST_ROWS = 1024  # rows of a block
 
@@ -503,6 +504,7 @@ def surveyed(surveys):  # -> Survey
     return total._replace(largest=float(total.largest))
 
 
+# %% ../../nbs/core/07b_passes.ipynb #9ef42dfb
 class Rounds:
     """Blocks in this process, visited in turn.
 
@@ -617,6 +619,7 @@ def sampled_inverse(here, ρ):
     return apply
 
 
+# %% ../../nbs/core/07b_passes.ipynb #0478c1b2
 def corrected(apply, pairs, gradient):  # -> direction
     "Minus the inverse times the gradient, corrected by pairs: the two loops of L-BFGS."
     q = -gradient
@@ -654,6 +657,7 @@ def remembered(pairs, here, there, size):  # -> pairs
     return [*pairs, (s, change, 1 / bend)][-most:]
 
 
+# %% ../../nbs/core/07b_passes.ipynb #bdcb999c
 def sampled_newton(  # noqa: PLR0913
     rounds, loss, tol=1e-3, most=200, W=None, tell=None, sample=None
 ):

@@ -13,7 +13,7 @@ __all__ = [
     "Effort",
     "Solution",
     "Watch",
-    "standing",
+    "shortfall",
     "better",
     "take_turns",
     "solve",
@@ -198,7 +198,7 @@ SHARPER = 4.0
 ROUND_OFF = 1e-6
 
 
-def standing(certificate):  # -> (is a bound missing?, the gap)
+def shortfall(certificate):  # -> (is a bound missing?, the gap)
     """How good a certificate is; smaller is better.
 
     A point that is not feasible has no gap to speak of, and a dual above its primal is as wrong
@@ -211,7 +211,7 @@ def standing(certificate):  # -> (is a bound missing?, the gap)
 
 def better(new, old):
     "The one of two solutions that stands better; the new one if they are equal."
-    if old is None or standing(new.certificate) <= standing(old.certificate):
+    if old is None or shortfall(new.certificate) <= shortfall(old.certificate):
         return new
     return old
 

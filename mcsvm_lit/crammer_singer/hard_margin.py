@@ -56,6 +56,7 @@ class InseparableError(ValueError):
         )
 
 
+# %% ../../nbs/crammer_singer/13b_hard_constraints.ipynb #623bc399
 class HardPoint(NamedTuple):
     "What a solution with slacks says about (13.16): values, multipliers, the bound, rounding."
 
@@ -116,6 +117,7 @@ def hard_point(problem, state):
     return HardPoint(float(primal), float(dual), λ, float(least), shrunk, float(rounding))
 
 
+# %% ../../nbs/crammer_singer/13b_hard_constraints.ipynb #a6b6eb01
 def at_larger_weights(η, y, factor):
     "η of the same multipliers when all weights are so many times larger."
     i = np.arange(len(y))

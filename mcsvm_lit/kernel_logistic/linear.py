@@ -18,7 +18,7 @@ __all__ = [
     "newton_direction",
     "shortened",
     "FeatureNewton",
-    "standing",
+    "values_and_slope",
     "few_features",
 ]
 
@@ -306,10 +306,10 @@ class FeatureNewton:
     def run(self, problem, state, effort):
         best, smallest, stalled = state, np.inf, 0
         for steps in range(effort.budget + 1):
-            P, gap, slope = standing(problem, state)
+            P, gap, slope = values_and_slope(problem, state)
             if gap <= effort.aim * P:
                 state = problem.at(state.θ, state.b)  # best intercepts: now the gap is (23.18)
-                P, gap, slope = standing(problem, state)
+                P, gap, slope = values_and_slope(problem, state)
             effort.tell(P, gap, steps, lambda state=state: state)
             stalled = 0 if gap < smallest else stalled + 1
             if gap < smallest:
@@ -326,7 +326,7 @@ class FeatureNewton:
         return problem.at(best.θ, best.b), steps
 
 
-def standing(problem, state):  # -> value, gap, Slope
+def values_and_slope(problem, state):  # -> value, gap, Slope
     "The objective of a state, and (23.18) with the softmax of its scores for η."
     slope = slope_at(problem, state)
     loss = problem.c @ softmax_loss(state.F + state.b, problem.y)

@@ -21,7 +21,7 @@ __all__ = [
 import numpy as np
 
 from ..core.passes import Rounds, Softmax, blocks_of, sampled_newton
-from .linear import LinearLogistic, Table, few_features, standing
+from .linear import LinearLogistic, Table, few_features, values_and_slope
 from .multinomial import softmax_check
 
 # %% ../../nbs/kernel_logistic/23c_sampled_newton.ipynb #d37c1691
@@ -91,7 +91,7 @@ class SampledNewton:
             end = sampled_newton(rounds, Softmax(), effort.aim, left, W, tell)
             weights, b = rounds.frame.split(end.W, X.shape[1])
             state = problem.at(weights * table.size, b - b.mean())
-            P, gap, _ = standing(problem, state)
+            P, gap, _ = values_and_slope(problem, state)
             reached = gap <= effort.aim * P or end.gap <= effort.aim * end.P
             if reached or end.drift > least * end.P or rounds.passes > effort.budget:
                 break

@@ -195,6 +195,7 @@ def span_reported(reports):  # -> SpanReport
     return total
 
 
+# %% ../../nbs/scale/70a_landmarks.ipynb #b9edc1a8
 def pressing(block, span, asked, mixed):  # mixed: t, q -> rows with α ≠ 0, their α
     "The rows that hold the classifier."
     _, _, α = at_landmarks(block, span, asked)

@@ -318,6 +318,7 @@ def forest(d):
     return RandomForestClassifier(n_estimators=50, random_state=0)
 
 
+# %% ../../nbs/studies/64a_comparison.ipynb #07451036
 calibrated_grid = partial(kernel_grid, prefix="estimator__")
 boosting_grid = {"learning_rate": (0.06, 0.2, 0.6), "max_leaf_nodes": (4, 15, 31)}
 forest_grid = {"max_features": ("sqrt", 0.5, 1.0), "min_samples_leaf": (1, 3, 10)}
@@ -492,6 +493,7 @@ def _in_order(values):
     return list(dict.fromkeys(values))
 
 
+# %% ../../nbs/studies/64a_comparison.ipynb #667d8ab5
 class Comparison:
     """What a comparison found: the rows of its folds, and tables made of them.
 
@@ -616,6 +618,7 @@ def summary(values):  # one for each data set, or None
     return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
 
 
+# %% ../../nbs/studies/64a_comparison.ipynb #a2dee082
 def compare(  # how: as in `reproduce`
     names=None, methods=None, out=None, verbose=0, profile="quick", **how
 ):
