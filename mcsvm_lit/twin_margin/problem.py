@@ -29,7 +29,6 @@ __all__ = [
     "found_by_cvxpy",
     "snapped",
     "MarginPoint",
-    "best_level",
     "MarginProblem",
     "Pairs",
     "General",
@@ -275,13 +274,6 @@ class MarginPoint(NamedTuple):
     f: np.ndarray  # Qμ
 
 
-def best_level(f, u):  # scores, caps -> ρ
-    "The level at which the primal value is least for given scores: where the corner (30.9) ends."
-    k = np.argsort(f, kind="stable")
-    last = np.searchsorted(np.cumsum(u[k]), 1 - 1e-12)
-    return float(f[k[min(last, len(k) - 1)]])
-
-
 @dataclass(frozen=True, eq=False)
 class MarginProblem:
     """Projection of the mean of the others onto a reduced hull, (30.6).
@@ -343,16 +335,14 @@ class MarginProblem:
         return snapped(found_by_cvxpy(μ, status), self.u)
 
     def plane(self, solution):  # -> MarginPlane
-        "The plane of a solution; short of the optimum, the best one for its w."
+        "The plane of a solution; short of the optimum, the best ones for its w."
         μ, f = solution.state
         ν, (low, high) = multiplier(f, μ, 0.0, self.u, np.ones(len(μ)))
-        if not solution.certificate.converged:
-            ν = low = high = -best_level(f, self.u)
         norm = plane_norm(μ, f, self.Q.diagonal())
         return MarginPlane(float(self.r), μ, f, norm, -ν, (-high, -low), solution.certificate)
 
 
-# %% ../../nbs/twin_margin/30_problem.ipynb #a3240b1c
+# %% ../../nbs/twin_margin/30_problem.ipynb #07e002b5
 class Pairs:
     "Pairs and Newton steps of the box program; a step moves a pair or minimises over a face."
 
@@ -387,9 +377,10 @@ class General:
         SolverError = optional("cvxpy").SolverError
 
         try:
-            return problem.point(problem.by_cvxpy()), 1
+            μ = problem.by_cvxpy()
         except SolverError:
-            return problem.point(found_by_cvxpy(None, "failed")), 1
+            μ = found_by_cvxpy(None, "failed")  # which says so
+        return problem.point(μ), 1
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #06117d4f
@@ -533,7 +524,7 @@ def _go(λ, c, E, p, t):  # changes λ -> was a bound met?
     hit = -1
     for e in range(len(E)):
         room = c[E[e]] - λ[E[e]] if p[e] > 0 else λ[E[e]]
-        if room < t * abs(p[e]):
+        if room < t * abs(p[e]):  # where they tie the member is put there below
             t = room / abs(p[e])
             hit = e
     for e in range(len(E)):
@@ -668,7 +659,7 @@ def solve_margin_points(
     μ, f, square, lo, hi, gap, unit, reach, off, steps = margin_loop(
         A, c, s, tol, max_iter or 1000 + m
     )
-    if not gap < math.inf:
+    if not math.isfinite(gap):
         raise ValueError(
             "The rows of the class contain NaN or infinite numbers."
             if not np.isfinite(A).all()
