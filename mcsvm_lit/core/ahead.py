@@ -349,6 +349,8 @@ MATHEMATICS = {
     "fabs", "floor", "fmax", "fmin", "fmod", "hypot", "ldexp", "lgamma", "log", "log10", "log1p",
     "log2", "memcpy", "memmove", "memset", "pow", "rint", "round", "sin", "sinh", "sqrt", "tan",
     "tanh", "tgamma", "trunc",
+    "_hypot",  # what numba calls on Windows
+    "memset_pattern16",  # what LLVM calls on macOS to fill arrays
 }  # fmt: skip
 
 
