@@ -612,12 +612,13 @@ class ClassPath(NamedTuple):
     side: Side
     g: np.ndarray  # what `bias` needs: about the mean of the others
     gg: float
-    cross: np.ndarray  # `cross_about_rest` of the examples to judge (t, m)
+    judged: np.ndarray  # examples to judge: `cross_about_rest` (t, m), or their `points` (t, d)
+    points: bool = False
     radius: float = 0.0  # by how much their images may move
 
     def distances(self, r):  # -> (len(r), t), NaN where the plane has collapsed
         "Signed distances of the examples to judge at many ratios."
-        D = self.path.distances(self.cross, r)
+        D = self.path.distances(self.judged, r, self.points)
         if not self.radius:
             return D
         alive = self.path.norms(r) > 2 * self.radius
@@ -630,7 +631,10 @@ def class_path(shared, own, weights, test):  # OneVersusRest, ... -> ClassPath
     if shared.linear and not sparse.issparse(shared.rows):
         A, z = shared.rows[own], side.ω @ shared.rows
         path = nu_path_points(A - z, side.c)
-        return ClassPath(path, side, A @ z, float(z @ z), (shared.rows[test] - z) @ (A - z).T)
+        judged, narrow = shared.rows[test] - z, A.shape[1] <= len(A)
+        if not narrow:  # the path has turned the rows into fewer coordinates
+            judged = judged @ (A - z).T
+        return ClassPath(path, side, A @ z, float(z @ z), judged, narrow)
     G, members = shared.G, np.flatnonzero(own)
     Gc, g, gg = weighted_pieces(G, side)
     path = nu_path(Gc, g, gg, side.c)
@@ -818,7 +822,11 @@ def accuracy_curve(  # noqa: PLR0913 (what is tried, on what, and how)
 
     def judged(job):
         ps, fold = job
-        return hits(ps, y[fold.test], fold.test_weights, r, rules)
+        found = hits(ps, y[fold.test], fold.test_weights, r, rules)
+        for p in ps:
+            if isinstance(p, ClassPath):  # shares at all break points are the bulk of a fold
+                p.path.forget()
+        return found
 
     for found in across(judged, zip(paths, folds), n_jobs):
         for rule, weight in found.items():

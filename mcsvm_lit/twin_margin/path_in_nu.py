@@ -564,15 +564,22 @@ class NuPath(ExactPath):
     def breakpoints(self):
         return np.ascontiguousarray(self.s[::-1] / self.mass)
 
-    @cached_property
-    def shares(self):
+    def _unrolled(self):
         Λ = np.empty((len(self.s), len(self.A)))
         _unroll(self.c, self.end, self.members, self.last, Λ)
         return Λ
 
     @cached_property
-    def sums(self):
-        return self.shares @ self.A
+    def shares(self):
+        return self._unrolled()
+
+    @cached_property
+    def sums(self):  # much smaller than the shares, which are not kept for its sake
+        return self._unrolled() @ self.A
+
+    def forget(self):
+        "Give back the memory of `shares`: they are unrolled again when they are asked for."
+        self.__dict__.pop("shares", None)
 
     @cached_property
     def peak(self):
@@ -587,9 +594,9 @@ class NuPath(ExactPath):
         "The `MarginPlane` at one ratio, with its certificate."
         return plane_at(self, r)
 
-    def distances(self, C, r):
+    def distances(self, C, r, points=False):
         "Signed distances of points to the planes at many ratios, one row each."
-        return path_distances(self, C, r)
+        return path_distances(self, C, r, points)
 
     def norms(self, r):
         "‖w‖/ν at many ratios, NaN where the plane has collapsed."
@@ -736,6 +743,7 @@ def path_distances(
     path,
     C,  # rows of `cross_about_rest` for the points (t, m); linear kernel: (x - z̄)·(x_i - z̄)
     r,  # ratios, each strictly between 0 and 1 (q,)
+    points=False,  # is C instead x - z̄ in the coordinates of `path.A` (t, k)?
 ):  # -> (q, t), NaN in rows where w = 0
     "Signed distances of points to the planes at many ratios."
     r = np.atleast_1d(np.asarray(r, float))
@@ -745,8 +753,9 @@ def path_distances(
     j, t, _, _ = _locate(path, s)
     lo, hi = _levels(path, s)
     ρ = np.where(np.isinf(hi), lo, (lo + hi) / 2)
-    F = path.shares @ C.T
-    F = (1 - t)[:, None] * F[j - 1] + t[:, None] * F[j]
+    a, b = j.min() - 1, j.max() + 1  # the break points around these ratios, and no others
+    F = (path.sums if points else path.shares)[a:b] @ C.T
+    F = (1 - t)[:, None] * F[j - 1 - a] + t[:, None] * F[j - a]
     return (F - ρ[:, None]) / _lengths(path, s)[:, None]
 
 
