@@ -246,9 +246,9 @@ def scale_gamma(X, s):
     share = s / (s.sum() * X.shape[1])
     mean = (share @ X).sum()
     if sparse.issparse(X):
-        entry = np.repeat(share, np.diff(X.indptr))
-        absent = max(0.0, 1.0 - entry.sum())
-        variance = entry @ (X.data - mean) ** 2 + absent * mean**2
+        stored = np.diff(X.indptr)
+        absent = share @ (X.shape[1] - stored)  # exactly zero where nothing is absent
+        variance = np.repeat(share, stored) @ (X.data - mean) ** 2 + absent * mean**2
         size = np.abs(X.data).max(initial=0.0)
     else:
         variance = (share @ (X - mean) ** 2).sum()
