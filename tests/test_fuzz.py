@@ -4,6 +4,7 @@ import json
 import random
 from pathlib import Path
 
+import fuzz
 import labels
 import pytest
 from hostile import CHOICES, SPECIAL, Case, judge
@@ -40,6 +41,20 @@ def test_hostile_data_break_nothing(name):
 @pytest.mark.parametrize(("name", "case"), list(recorded()))
 def test_what_failed_once_fails_no_more(name, case):
     assert not judge(name, case), case.line()
+
+
+def test_a_campaign_counts_fits_and_writes_down_every_failure(tmp_path, monkeypatch):
+    campaign = fuzz.Campaign(["CrammerSingerSVC"], tmp_path / "failures", keeps=False)
+    for law, fits in (("none", 1), ("pickled", 2), ("again", 4), ("permuted", 6)):
+        campaign.run("CrammerSingerSVC", Case(law=law))
+        assert campaign.least() == fits
+    assert not (tmp_path / "failures").exists()
+    monkeypatch.setattr(fuzz, "judge", lambda name, case: ["not finite: coef_"])
+    for seed in (4, 5):
+        campaign.run("CrammerSingerSVC", Case(seed=seed))
+    lines = (tmp_path / "failures").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["case"]["seed"] for line in lines] == [4, 5]
+    assert campaign.found["CrammerSingerSVC"] == {"not finite": 2}
 
 
 @pytest.mark.parametrize("name", labels.SECOND)

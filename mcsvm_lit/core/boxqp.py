@@ -568,14 +568,14 @@ def _vector(v, n, name):
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #819ec375
-NOISY = 1e-12  # share of the largest entry that may be noise and is passed over
+NOISY = 1e-11  # share of the least diagonal entry that may be noise and is passed over
 
 
 def checked_matrix(Q, n, noise=0.0):  # noise: how far entries may be from those of a PSD matrix
     """`Q` as a C-ordered array; refused if it is not finite, symmetric and, in pairs, PSD.
 
-    Where `noise` is so large that it can hide the sign of an eigenvalue, n times as much is added
-    to the diagonal, which makes up for it.
+    Where `noise` is so large, beside the least entry of the diagonal, that it can hide the sign of
+    an eigenvalue, n times as much is added to the diagonal, which makes up for it.
     """
     Q = np.ascontiguousarray(Q, float)
     if Q.shape != (n, n):
@@ -587,10 +587,10 @@ def checked_matrix(Q, n, noise=0.0):  # noise: how far entries may be from those
         raise ValueError("`Q` contains NaN or infinite numbers.")
     if skew > _SKEWED * big:
         raise ValueError("`Q` is not symmetric: pass (Q + Q.T)/2, which has the same objective.")
-    least = Q.diagonal().min(initial=0.0)
+    least = Q.diagonal().min(initial=np.inf)
     if dip > _DIPPED * big**2 + 4 * noise * (big + noise) or least < -_DIPPED * big - noise:
         raise ValueError(NOT_PSD)
-    return Q if noise <= NOISY * big else Q + n * noise * np.eye(n)
+    return Q if noise <= NOISY * least else Q + n * noise * np.eye(n)
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #38dec12c

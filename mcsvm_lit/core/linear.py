@@ -15,7 +15,7 @@ TINY = 1e-300  # a quotient of numbers further apart than this overflows
 
 def share_of(a, b):
     "a / b, or zero where b is (nearly) zero, as it is for a system that has been solved."
-    return np.divide(a, b, out=np.zeros(np.shape(a)), where=b > TINY * a)
+    return np.divide(a, b, out=np.zeros(np.shape(a)), where=b > TINY * np.abs(a))
 
 
 def conjugate_gradients(product, b, enough, most, precondition=None, by_column=False):

@@ -29,6 +29,7 @@ __all__ = [
     "ClassBalance",
     "class_balance",
     "balancing_direction",
+    "intercept_reach",
     "one_class_after_another",
     "best_intercepts",
     "balance",
@@ -272,7 +273,7 @@ def softmax_certificate(F, u, y, c, b, intercept=True, errors=0.0, **asked):
         α = own_and_rest(np.exp(u), y, c)
         off_balance = np.abs(α.sum(0)).sum()
         N = np.bincount(y, c, F.shape[1])
-        unbalanced = np.abs(α.sum(0)).max() / np.abs(α).sum()
+        unbalanced = np.abs(α.sum(0)).max() / max(np.abs(α).sum(), 1e-300)
         trivial = -(N * np.log(np.maximum(N, 1e-300) / N.sum())).sum()
     scores = np.abs(F).max(1) + np.abs(b).max()
     unnormed = np.abs(np.exp(u).sum(1) - 1)
@@ -307,16 +308,24 @@ def class_balance(F, y, c, b):
     return ClassBalance(c @ softmax_loss(F + b, y), c @ τ, c @ np.abs(τ).sum(1), p)
 
 
-def balancing_direction(c, now):
-    "Newton's direction for (23.10), along Σ b = 0."
+def balancing_direction(c, now, longest=np.inf):
+    "Newton's direction for (23.10), along Σ b = 0; no difference changes by more than `longest`."
     H = -(c[:, None] * now.p).T @ now.p
     np.fill_diagonal(H, 0)
     np.fill_diagonal(H, -H.sum(1))
     h = H.trace()
     d = now.gradient
-    if h > 0:
-        d = np.linalg.solve(H + h * (1 + 1e-13 * np.eye(len(H))), d)
-    return d - d.mean()
+    if h > 0:  # it may be so small that a step divided by it is infinite
+        d = np.linalg.solve(H / h + (1 + 1e-13 * np.eye(len(H))), d)
+    d = d - d.mean()
+    spread = np.ptp(d)
+    return d / max(h or 1.0, spread / longest) if spread else d
+
+
+def intercept_reach(F, y, c):
+    "No two of the best intercepts differ by more than this, (23.10a)."
+    N = np.bincount(y, c, F.shape[1])
+    return np.ptp(F, axis=1).max() + np.log(c.sum() / N.min())
 
 
 def one_class_after_another(F, y, c, b):
@@ -341,20 +350,21 @@ def best_intercepts(
     if b is None:
         b = np.log(np.bincount(y, c, F.shape[1]) / c.sum())
     b = b - b.mean()
-    now = class_balance(F, y, c, b)
+    now, reach = class_balance(F, y, c, b), None
     for _ in range(200):
         if np.abs(now.gradient).max() <= 1e-13 * now.scale:
             break
-        after = _damped_step(F, y, c, b, now) or _sweep(F, y, c, b, now)
+        reach = intercept_reach(F, y, c) if reach is None else reach
+        after = _damped_step(F, y, c, b, now, reach) or _sweep(F, y, c, b, now)
         if after is None:
             break  # what is left is rounding
         b, now = after
     return b
 
 
-def _damped_step(F, y, c, b, now):  # -> (b, balance), or None if no length will do
-    "Newton's step, halved until the loss or the gradient has fallen enough."
-    d = balancing_direction(c, now)
+def _damped_step(F, y, c, b, now, reach):  # -> (b, balance), or None if no length will do
+    "Newton's step within reach, halved until the loss or the gradient has fallen enough."
+    d = balancing_direction(c, now, np.ptp(b) + reach)
     steep = np.abs(now.gradient).max()
     for t in 0.5 ** np.arange(12):
         new = class_balance(F, y, c, b + t * d)

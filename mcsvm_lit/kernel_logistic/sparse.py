@@ -86,20 +86,20 @@ RULES = ("certificate", "import", "pivot")
 SPANNED = 1e-10  # of the largest G_ii: a point with less outside the span adds nothing
 
 
-def gains(rule, G, L, d, r, W):  # W: diagonal of W
+def gains(rule, G, L, d, r, W, E=None):  # W: diagonal of W; E: G - L Lᵀ if it is at hand
     "What each candidate promises by one of the rules (24.3)."
     if rule == "pivot":
         return d
     if rule == "certificate":
         return r * r / d
-    outside = G - L @ L.T
-    return r * r / d / (1 + (W @ (outside * outside)) / d)
+    E = G - L @ L.T if E is None else E
+    return r * r / d / (1 + (W @ (E * E)) / d)
 
 
-def next_point(rule, G, L, d, r, W):  # -> index
+def next_point(rule, G, L, d, r, W, E=None):  # -> index
     "The best candidate by one of the rules (24.3)."
     outside = d > SPANNED * G.diagonal().max()
-    promised = gains(rule, G, L, np.where(outside, d, 1.0), r, W)
+    promised = gains(rule, G, L, np.where(outside, d, 1.0), r, W, E)
     return int(np.where(outside, promised, -1.0).argmax())
 
 
@@ -156,20 +156,22 @@ def growing_bases(G, s, c, rule="certificate", intercept=True):
     L, d, basis = np.zeros((n, 0)), G.diagonal().astype(float), []
     problem = BinaryLogistic(LowRankGram(L), s, c, intercept)
     u = -s * problem.best_intercept(np.zeros(n))
-    r = G @ problem.coefficients(u)
+    r, E = G @ problem.coefficients(u), np.array(G, float) if rule == "import" else None
     while len(basis) < n:
         W = c * expit(u) * expit(-u)
-        j = next_point(rule, G, L, d, r, W)
+        j = next_point(rule, G, L, d, r, W, E)
         if d[j] <= SPANNED * G.diagonal().max():
             return
         L, d = add_point(G, L, d, j)
+        if E is not None:
+            E -= np.outer(L[:, -1], L[:, -1])
         basis.append(j)
         problem = BinaryLogistic(LowRankGram(L), s, c, intercept)
         fit = restricted(problem, u)
         u, a = fit.u, problem.coefficients(fit.u)
         first, second, r = restricted_gap(G, L, fit.z, a)
         P = fit.z @ fit.z / 2 + c @ logistic_loss(s * (L @ fit.z + fit.b))
-        imbalance = abs(a.sum()) / np.abs(a).sum() if intercept else 0.0
+        imbalance = abs(a.sum()) / max(np.abs(a).sum(), 1e-300) if intercept else 0.0
         off = np.abs(fit.z - L.T @ a).max()
         yield GrowingBasis(list(basis), L, fit, P, first + second, imbalance, off)
 
@@ -190,7 +192,7 @@ def expansion_certificate(G, s, c, basis, v, intercept=True):  # noqa: PLR0913
     rounding += np.abs(v) @ errors[basis] + np.abs(a) @ score_rounding(size, a, size)
     off = abs(a.sum()) if intercept else 0.0
     rounding += off * 2 * (np.abs(F).max() + abs(b))
-    balance = float(off / np.abs(a).sum())
+    balance = float(off / max(np.abs(a).sum(), 1e-300))
     values = float(primal), float(dual)
     return Certificate(*values, dual_feasibility=balance, rounding=float(rounding)), float(b)
 

@@ -96,7 +96,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import xlogy
 
 from ..core.certificates import Certificate, gap_rounding, roundoff, score_rounding
@@ -447,6 +447,8 @@ def newton_matrix(Z1, D, ε):  # data with ones (n, q + 1), D of (52.10) -> its 
             H[l, :, k] = H[k, :, l]
     H = H.reshape((K - 1) * q, -1)
     H.flat[:: len(H) + 1] *= 1 + 1e-15 * len(H)  # rounding must not make it indefinite
+    if not np.isfinite(H).all():
+        raise LinAlgError("A Newton matrix is beyond the range of float64.")
     return cho_factor(H, lower=True, overwrite_a=True)
 
 
@@ -487,9 +489,13 @@ def interior_step(m, p, newton):  # Conditions, Interior, Newton -> Interior
     d = newton_direction(m.Z1, factor, newton)
     t = longest_step(p, d, play)
     now = (play * p.s * p.η).sum()
-    after = (play * (p.s + t * d.s) * (p.η + t * d.η)).sum()
-    μ = now / play.sum() * (after / now) ** 3
-    d = newton_direction(m.Z1, factor, newton._replace(h=newton.h + play * (μ - d.s * d.η) / p.s))
+    with np.errstate(over="ignore", invalid="ignore"):
+        after = (play * (p.s + t * d.s) * (p.η + t * d.η)).sum()
+        μ = now / play.sum() * (after / now) ** 3
+        h = newton.h + play * (μ - d.s * d.η) / p.s
+    if not np.isfinite(h).all():
+        raise LinAlgError("A Newton step is beyond the range of float64.")
+    d = newton_direction(m.Z1, factor, newton._replace(h=h))
     t = min(1.0, SHORT * longest_step(p, d, play))
     if m.loss:
         t = min(t, FARTHEST / max(np.abs(d.F[n, m.y] - d.ξ).max(), 1e-300))
@@ -526,7 +532,10 @@ def interior_plain(m, tol=1e-9, most=NEWTON_STEPS, b=0.0):  # -> (Interior, step
         if not np.isfinite(newton.D).all():
             return before, most
         before, last = p, worst
-        p = interior_step(m, p, newton)
+        try:
+            p = interior_step(m, p, newton)
+        except LinAlgError:
+            return p, most
     return p, most
 
 

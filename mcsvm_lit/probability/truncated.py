@@ -16,6 +16,7 @@ __all__ = [
     "MOST_FACTORED",
     "SECOND_ATTEMPT",
     "FACTOR_TOL",
+    "MOSTLY",
     "SUPPORT",
     "AT_ZERO",
     "slopes",
@@ -32,6 +33,9 @@ __all__ = [
     "Road",
     "newton_road",
     "centred_at",
+    "centred_products",
+    "Placed",
+    "placed",
     "choose_road",
     "finished",
     "trimmed",
@@ -68,7 +72,7 @@ from mcsvm_lit.probability.hinge import (
 
 from ..core.certificates import FEASIBLE
 from ..core.estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
-from ..core.kernels import check_psd, pivoted_cholesky
+from ..core.kernels import Kernel, check_psd, pivoted_cholesky
 from ..core.solving import Goal, solve
 from .losses import choose_truncation, dloss, truncated
 from .path_in_weights import check_weights, collected, solve_many, tour
@@ -156,6 +160,9 @@ def dca(
         if np.abs(new - β).max() <= SAME_SLOPES * problem.convex.c.max():
             return Descent(m, β, np.array(path), True)
         next_one = solver(problem.bound(new), m)
+        k = next_one.certificate  # an oracle has none
+        if k is not None and not np.isfinite(k.gap):  # nor a solution of the problem it makes
+            break
         Q = problem.objective(next_one)
         if not path[-1] * (1 - tol) > Q:
             return Descent(m, β, np.array(path), True)
@@ -338,23 +345,62 @@ def centred_at(Z, c):  # rows (n, d), weights -> (d,)
     return (c / c.sum()) @ (Z / largest) * largest
 
 
+# %% ../../nbs/probability/53_truncated.ipynb #ce24a687
+MOSTLY = 0.5  # share of the weight from which on a column counts as full
+
+
+def centred_products(X, c):  # CSR rows (n, d), weights -> (R (n, n), centre (d,))
+    "Inner products of the rows about their weighted mean, (53.3); only full columns get dense."
+    w = c / c.sum()
+    largest = np.maximum(np.asarray(abs(X).max(0).todense()).ravel(), 1e-300)
+    centre = (X @ sparse.diags_array(1 / largest)).T @ w * largest
+    full = (X != 0).T @ w > MOSTLY
+    thin, m = X[:, ~full], centre[~full]
+    shift = thin @ m
+    R = (thin @ thin.T).toarray() - shift[:, None] - shift + m @ m
+    for some in np.array_split(np.flatnonzero(full), 1 + full.sum() // X.shape[0]):
+        D = X[:, some].toarray() - centre[some]
+        R += D @ D.T
+    return (R + R.T) / 2, centre
+
+
+class Placed(NamedTuple):
+    "Rows as the solvers want them."
+
+    kernel: Kernel
+    X: object  # rows, about their mean for the linear kernel, or the matrix of a precomputed one
+    size: object  # the lengths that rounding of scores is measured by, or None
+    κ: float  # relative rounding of kernel values
+    centre: object  # what was taken off the rows (d,)
+
+
+def placed(training, c, narrow):  # Training, weights, are there few columns? -> Placed
+    "The rows of a fit, those of a linear kernel about their mean."
+    X, kernel = training.X, training.kernel
+    κ = kernel.rounding(X)
+    size = None if callable(kernel.name) else kernel.sizes(X)
+    if kernel.name != "linear":
+        return Placed(kernel, X, size, κ, 0.0)
+    if sparse.issparse(X) and not narrow:
+        R, centre = centred_products(X, c)
+        return Placed(Kernel("precomputed").fit(R), R, size + np.linalg.norm(centre), κ, centre)
+    X = X.toarray() if sparse.issparse(X) else X
+    centre = centred_at(X, c)
+    return Placed(kernel, X - centre, size, κ, centre)
+
+
 def choose_road(est, training):  # TruncatedHingeSVC, Training -> Road
     "The problem and the strategies that suit kernel, size and loss."
     y, c, K = training.y, est.C * training.weights, training.n_classes
-    X, kernel, hinge, centre = training.X, training.kernel, est.loss == "hinge", 0.0
-    narrow = est.kernel == "linear" and (K - 1) * (X.shape[1] + 1) <= MOST_UNKNOWNS_LINEAR
-    size = None if callable(est.kernel) else kernel.sizes(X)
-    if narrow and sparse.issparse(X):
-        X = X.toarray()
-    if est.kernel == "linear" and not sparse.issparse(X):
-        centre = centred_at(X, c)
-        X = X - centre
+    hinge = est.loss == "hinge"
+    narrow = est.kernel == "linear" and (K - 1) * (training.X.shape[1] + 1) <= MOST_UNKNOWNS_LINEAR
+    kernel, X, size, κ, centre = placed(training, c, narrow)
     if narrow:
         problem = WeightedHinge(y, c, K, X, loss=est.loss, size=size)
         return newton_road(problem, est.max_iter)._replace(centre=centre)
-    if not kernel.psd:
+    if not training.kernel.psd:
         check_psd(X if training.precomputed else kernel(X))
-    problem = WeightedHinge(y, c, K, R=kernel(X), loss=est.loss, size=size, κ=kernel.rounding(X))
+    problem = WeightedHinge(y, c, K, R=kernel(X), loss=est.loss, size=size, κ=κ)
     unknowns = np.inf
     if len(y) <= MOST_FACTORED or not hinge:
         most = max(2, MOST_UNKNOWNS // (K - 1))
@@ -379,7 +425,10 @@ def finished(m, problem, state, Q):  # HingeSolution, WeightedHinge, HingeState,
     old = m.certificate
     state, _ = problem.refresh(state)
     new = problem.certify(state, old.n_iter, old.tol)
-    if not new.proved_gap <= max(old.proved_gap, min(1e-8, old.tol)):
+    allowed = min(1e-8, old.tol)
+    if not new.proved_gap <= max(old.proved_gap, allowed):
+        return m
+    if not new.relative_gap <= max(old.relative_gap, allowed):  # both bounds may be infinite above
         return m
     if new.dual_feasibility > max(old.dual_feasibility, FEASIBLE):
         return m
