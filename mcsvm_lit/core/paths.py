@@ -120,7 +120,7 @@ def _fingerprint(arrays):  # {name: array} -> hexadecimal digits
     return digest.hexdigest()
 
 
-# %% ../../nbs/core/09_paths.ipynb #d38710ed
+# %% ../../nbs/core/09_paths.ipynb #5e0eca63
 def save_record(record, file):  # a dataclass; a name, or a file open for writing
     "Write a record as npz, with the name of its class and a fingerprint."
     arrays = _arrays_of(record) | {"class": np.array(type(record).__name__)}

@@ -339,7 +339,7 @@ def one_class_after_another(F, y, c, b):
     return b - b.mean()
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #831888b3
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #b21187ff
 def best_intercepts(
     F,  # scores without intercepts (n, K)
     y,
@@ -348,7 +348,7 @@ def best_intercepts(
 ):  # -> b (K,), Σ b = 0
     "The intercepts that minimise the weighted loss of given scores: the root of (23.10)."
     if b is None:
-        b = np.log(np.bincount(y, c, F.shape[1]) / c.sum())
+        b = np.log(np.bincount(y, c, F.shape[1]))
     b = b - b.mean()
     now, reach = class_balance(F, y, c, b), None
     for _ in range(200):
@@ -363,7 +363,7 @@ def best_intercepts(
 
 
 def _damped_step(F, y, c, b, now, reach):  # -> (b, balance), or None if no length will do
-    "Newton's step within reach, halved until the loss or the gradient has fallen enough."
+    "Newton's step within reach, halved until loss or gradient has fallen enough (for speed)."
     d = balancing_direction(c, now, np.ptp(b) + reach)
     steep = np.abs(now.gradient).max()
     for t in 0.5 ** np.arange(12):
@@ -630,7 +630,7 @@ class SoftmaxLogistic:
 
     @property
     def penalty(self):
-        "κ of (23.13)."
+        "κ of (23.13): any positive number makes the same classifier, this one fast."
         if not self.intercept:
             return 0.0
         return self.gram.diagonal.mean() + 10 * self.K / self.c.sum()
@@ -654,7 +654,7 @@ class SoftmaxLogistic:
     def start(self, before=None):
         "From given logarithms of η; else from between the corners and the class shares."
         if before is not None:
-            u = log_softmax(np.clip(before, LEAST_LOGARITHM, 0), axis=1)
+            u = log_softmax(np.maximum(before, LEAST_LOGARITHM), axis=1)
             return self.refresh(LogisticState(u, np.zeros_like(u)))[0]
         times = self.gram.rough_times
         return LogisticState(*first_distributions(times, self.y, self.c, self.K, self.intercept))

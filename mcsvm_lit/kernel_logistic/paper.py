@@ -499,7 +499,7 @@ def disagree_awake(
     return np.where(rest, -np.inf, H).argmax(), np.where(rest, np.inf, H).argmin()
 
 
-# %% ../../nbs/kernel_logistic/21_paper.ipynb #0c3953f2
+# %% ../../nbs/kernel_logistic/21_paper.ipynb #db8a07d3
 def smo(
     G,
     s,

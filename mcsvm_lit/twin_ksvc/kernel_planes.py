@@ -268,10 +268,10 @@ def slips(values, task, plane, measured, z):  # KernelValues, … -> Slips
     others = values.error_along(task.others, w) + roundoff(4) * abs(plane.b)
     ρ, bias = residual(values, task, plane, measured, z)
     pull = task.lam * task.weights
-    far = 1 + (values.sizes[task.own] + values.share @ values.sizes) / values.size
-    made_of = pull * np.abs(measured.own) @ far + z.sum() * far.max()
+    far = 1 + (values.sizes + values.share @ values.sizes) / values.size
+    made_of = pull * np.abs(measured.own) @ far[task.own] + z @ far[task.others]
     made_of += task.lam * task.delta * (values.total_size(w) + abs(plane.b))
-    moved = pull * own @ far + roundoff(values.n + 8) * made_of
+    moved = pull * own @ far[task.own] + roundoff(values.n + 8) * made_of
     length = np.sqrt(max(values.square(ρ) + bias**2, 0.0))
     return Slips(
         own,
