@@ -175,6 +175,13 @@ def test_warnings_point_at_the_line_that_called(cls):
         assert {w.filename for w in said} == {__file__}
 
 
+@each
+def test_a_cache_of_less_than_a_megabyte_changes_nothing_but_time(cls):
+    small, large = (cls(cache_size=size).fit(X, Y) for size in (0.05, 500))  # 0.18 MB in all
+    assert small.certificate_.converged
+    assert_allclose(small.certificate_.primal, large.certificate_.primal, rtol=small.tol)
+
+
 def test_a_warm_start_belongs_to_one_kernel_and_one_table():
     for change in ({"gamma": 3.0}, {"kernel": "poly"}, {"kernel": "linear"}):
         m = KernelLogisticRegression(warm_start=True).fit(X, Y)

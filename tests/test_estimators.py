@@ -211,6 +211,49 @@ def test_it_survives_a_pickle_and_a_clone(cls):
     agree(m, clone(m).fit(X, NAMES), rtol=1e-15)  # the same fit twice is the same to the last bit
 
 
+LATER = {
+    "C": 7.0,
+    "gamma": 3.0,
+    "kernel": "poly",
+    "degree": 2,
+    "coef0": 2.0,
+    "eps": 0.9,
+    "delta": 0.5,
+    "lam1": 9.0,
+    "lam2": 9.0,
+    "vote": "paper",
+    "nu": 0.1,
+    "epsilon": 0.3,
+    "p": 1,
+    "decision": "signed",
+    "tol": 0.5,
+    "loss": "logistic",
+    "truncation": None,
+    "scheme": "gumbel",
+    "grid": 0.2,
+    "temperature": None,
+    "n_weights": 8,
+    "class_weight": {"setosa": 9},
+    "fit_intercept": True,
+    "rank": 3,
+    "cv": 2,
+}
+
+
+@every
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_parameters_set_later_change_no_fitted_model(cls, kernel):
+    m = cls(kernel=kernel) if has(cls, "kernel") else cls()
+    m.fit(X, NAMES)
+    names = "predict", "decision_function", "predict_proba", "distances", "score_bound"
+    asked = [getattr(m, name) for name in (*names, "probability_bounds") if hasattr(m, name)]
+    before = [f(X) for f in asked]
+    for name in LATER.keys() & m.get_params().keys():
+        m.set_params(**{name: LATER[name]})
+        for f, value in zip(asked, before, strict=True):
+            assert_array_equal(f(X), value, err_msg=name)
+
+
 @every
 def test_it_is_found_in_a_grid_within_a_pipeline(cls):
     if has(cls, "estimator"):

@@ -109,6 +109,8 @@ class WeightedVoteProbability(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     estimators_ : list
         The fitted clones: for each machine of two classes one for each threshold, or one for each
         Gumbel weight.
+    scheme_ : str
+        The scheme of this fit.
     weights_ : array of shape (m, K), or (m, 2) for machines of two classes
         The weights.
     temperature_ : float
@@ -191,6 +193,7 @@ class WeightedVoteProbability(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             )
         K, weighted = len(self.classes_), sample_weight is not None
         seed = seed_of(self.random_state)
+        self.scheme_ = self.scheme
         self.weights_ = weights_of(self.scheme, K, self.n_weights, seed=seed)
         rows = X[used]
         self.estimators_ = self._fit_all(rows, codes, s[used], weighted)
@@ -206,11 +209,11 @@ class WeightedVoteProbability(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def _fit_all(self, X, y, s, weighted):
         "All machines of the scheme, fitted."
         K = len(self.classes_)
-        if self.scheme == "gumbel" and K > 2:
+        if self.scheme_ == "gumbel" and K > 2:
             jobs = [(X, y, K * π, s) for π in self.weights_]
         else:
             jobs = []
-            for on, signs in two_class_machines(y, K, self.scheme):
+            for on, signs in two_class_machines(y, K, self.scheme_):
                 part = X[on], (signs < 0).astype(int)
                 jobs.extend((*part, 2 * π, s[on]) for π in self.weights_)
         base = self._base()
@@ -219,12 +222,12 @@ class WeightedVoteProbability(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def _estimates(self, X, machines):
         "Probabilities (n, K) at temperature 1."
         K = len(self.classes_)
-        if self.scheme == "gumbel" and K > 2:
+        if self.scheme_ == "gumbel" and K > 2:
             return label_shares(np.array([m.predict(X) for m in machines], dtype=int), K)
         scores = np.array([first_scores(m, X) for m in machines])
         scores = scores.reshape(-1, len(self.weights_), X.shape[0])
         shares = np.array([positive_share(F, self.weights_[:, 1]) for F in scores])
-        return combined(shares, K, self.scheme)
+        return combined(shares, K, self.scheme_)
 
     def _temperature(self, X, y, s, weighted, folds):
         "The temperature of held-out probabilities."

@@ -711,8 +711,10 @@ class SVMProbabilityClassifier(KernelClassifier):
         The labels, in order.
     class_count_ : array of shape (K,)
         Examples of each class, by their weights.
+    scheme_ : str
+        The scheme of this fit.
     weights_ : array of shape (m, K)
-        The weights π; (m, 2) for machines of two classes.
+        The weights π; (m, 2) for classifiers of two classes.
     support_ : array of shape (r,) or None
         Rows of the training data in the expansion of the scores.
     support_vectors_ : array of shape (r, d) or None
@@ -850,6 +852,7 @@ class SVMProbabilityClassifier(KernelClassifier):
 
     def _keep(self, training, fit):
         "Set the fitted attributes."
+        self.scheme_, self._grid = self.scheme, self.grid
         self.weights_, self.truncation_ = fit.weights, fit.truncation
         self.intercept_, self.certificate_ = fit.b, fit.certificate
         self.n_iter_ = fit.certificate.n_iter
@@ -867,13 +870,13 @@ class SVMProbabilityClassifier(KernelClassifier):
     @property
     def _of_two(self):
         "Does the fit consist of machines for two classes?"
-        return of_two(self, len(self.classes_))
+        return len(self.classes_) == 2 or self.scheme_ in TWO_CLASS
 
     def _features(self, X):
         "What the coefficients belong to (n, q), and the coefficients."
         if self.support_ is None:
             return X, self.coef_
-        if self.kernel == "precomputed":
+        if self.kernel_.name == "precomputed":
             return X[:, self.support_], self.dual_coef_
         return self.kernel_(X, self.support_vectors_), self.dual_coef_
 
@@ -903,9 +906,9 @@ class SVMProbabilityClassifier(KernelClassifier):
         "Probabilities (n, K) of checked rows."
         K = len(self.classes_)
         if self._of_two:
-            P = combined(self._in_blocks(X, self._shares), K, self.scheme)
+            P = combined(self._in_blocks(X, self._shares), K, self.scheme_)
         else:
-            P = estimate(self.scheme, self._in_blocks(X, self._winners), K, self.grid)
+            P = estimate(self.scheme_, self._in_blocks(X, self._winners), K, self._grid)
         return heat(P, self.temperature_)
 
     def _scores(self, X):
@@ -943,7 +946,7 @@ class SVMProbabilityClassifier(KernelClassifier):
             The bounds.
         """
         X = self._check(X)
-        if self._slack is None or self.kernel == "precomputed":
+        if self._slack is None or self.kernel_.name == "precomputed":
             raise ValueError(
                 "probability_bounds needs the hinge loss and a kernel that is not precomputed."
             )
@@ -952,11 +955,11 @@ class SVMProbabilityClassifier(KernelClassifier):
 
     def _bounds_by_labels(self, X):
         "Bounds (n, K) each of what solutions for all classes say of checked rows."
-        if self.scheme == "direct":
+        if self.scheme_ == "direct":
             border = self._in_blocks(X, self._border_bounds)
             return normalised_bounds(*(1 / border[::-1].transpose(0, 2, 1)))
         low, high = self._in_blocks(X, self._count_bounds).transpose(0, 2, 1)
-        return (low, high) if self.scheme == "gumbel" else inverse_share_bounds(low, high)
+        return (low, high) if self.scheme_ == "gumbel" else inverse_share_bounds(low, high)
 
     def _bounds_by_thresholds(self, X):
         "Bounds (n, K) each of what machines of two classes say of checked rows."
@@ -965,7 +968,7 @@ class SVMProbabilityClassifier(KernelClassifier):
         low, high = np.clip(bounds, LEAST_SHARE, 1 - LEAST_SHARE)
         if K == 2:
             return np.column_stack([low[0], 1 - high[0]]), np.column_stack([high[0], 1 - low[0]])
-        if self.scheme == "one-vs-rest":
+        if self.scheme_ == "one-vs-rest":
             return normalised_bounds(low.T, high.T)
         return coupling_bounds(low, high, K)
 
@@ -996,7 +999,7 @@ class SVMProbabilityClassifier(KernelClassifier):
 
     def _border_bounds(self, X):
         "Bounds of the border weights (2, K, n) of checked rows, by (54.5)."
-        K, N = len(self.classes_), denominator(self.grid)
+        K, N = len(self.classes_), denominator(self._grid)
         others = ~np.eye(K, dtype=bool)
         possible = np.array([~(clear & others).any(1) for clear in self._clear(X)])
         bounds = direct_bounds(possible_at_faces(possible, K, N), K, N)
@@ -1024,7 +1027,7 @@ class SVMProbabilityClassifier(KernelClassifier):
         if not self._of_two:
             return self.classes_[self._in_blocks(X, self._winners)]
         first = self._in_blocks(X, self._machine_scores) > 0
-        if self.scheme == "one-vs-rest" and K > 2:
+        if self.scheme_ == "one-vs-rest" and K > 2:
             return first
         pairs = np.array(list(combinations(range(K), 2)))
         L = self.classes_[np.where(first, pairs[:, :1, None], pairs[:, 1:, None])]

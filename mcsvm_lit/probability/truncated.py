@@ -626,9 +626,9 @@ class TruncatedHingeSVC(KernelClassifier):
 
     def _scores(self, X):
         "Scores of checked rows."
-        if self.kernel == "linear":
+        if self.kernel_.name == "linear":
             return np.asarray(X @ self.coef_.T) + self.intercept_
-        if self.kernel == "precomputed":
+        if self.kernel_.name == "precomputed":
             return X[:, self.support_] @ self.dual_coef_ + self.intercept_
         scores = kernel_scores(self.kernel_, X, self.support_vectors_, self.dual_coef_)
         return scores + self.intercept_

@@ -508,7 +508,7 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X):  # (rows, K)
         X = checked(X, self.n_features_in_)
-        if self.kernel == "linear":
+        if self.kernel_.name == "linear":
             F = np.asarray(X @ self.coef_.T) + self.intercept_
         elif X.shape[0]:
             F = kernel_scores(self.kernel_, X, self.landmarks_, self.dual_coef_) + self.intercept_

@@ -261,7 +261,7 @@ def _log_probabilities(graph, X, model):
     K = len(model.classes_)
     if not model._of_two:
         raise ValueError(
-            f"The scheme {model.scheme!r} has no graph: only 'pairwise' and 'one-vs-rest' have one."
+            f"The scheme {model.scheme_!r} has no graph: only 'pairwise' and 'one-vs-rest' have one."
         )
     machines, t = len(model.intercept_), model.weights_[:, 1]
     shares = _share_of_thresholds(graph, _machine_scores(graph, X, model), machines, t)
@@ -269,7 +269,7 @@ def _log_probabilities(graph, X, model):
     P = graph.add("Min", least, np.array(1 - LEAST_SHARE))
     if K == 2:
         P = graph.add("Add", graph.add("MatMul", P, np.array([[1.0, -1.0]])), np.array([0.0, 1.0]))
-    elif model.scheme == "pairwise":
+    elif model.scheme_ == "pairwise":
         P = graph.add("Max", _coupled(graph, P, K), np.array(1e-300))
     total = graph.add("ReduceSum", P, np.array([1]), keepdims=1)
     log = graph.add("Log", graph.add("Div", P, total))
