@@ -436,6 +436,16 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         super().__init_subclass__(**options)
         limit_public(cls)
 
+    def __getattr__(self, name):
+        "Called for what is missing only: say which classifiers have probabilities."
+        sentence = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name in ("predict_proba", "predict_log_proba"):
+            sentence += (
+                ": it has scores (`decision_function`); KernelLogisticRegression and "
+                "SVMProbabilityClassifier have probabilities"
+            )
+        raise AttributeError(sentence, name=name, obj=self)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel != "precomputed"
