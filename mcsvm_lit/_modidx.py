@@ -225,6 +225,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
             'mcsvm_lit.core.estimators': { 'mcsvm_lit.core.estimators.Fold': ('core/estimators.html#fold', 'mcsvm_lit/core/estimators.py'),
                                            'mcsvm_lit.core.estimators.KernelClassifier': ( 'core/estimators.html#kernelclassifier',
                                                                                            'mcsvm_lit/core/estimators.py'),
+                                           'mcsvm_lit.core.estimators.KernelClassifier.__getattr__': ( 'core/estimators.html#kernelclassifier.__getattr__',
+                                                                                                       'mcsvm_lit/core/estimators.py'),
                                            'mcsvm_lit.core.estimators.KernelClassifier.__init_subclass__': ( 'core/estimators.html#kernelclassifier.__init_subclass__',
                                                                                                              'mcsvm_lit/core/estimators.py'),
                                            'mcsvm_lit.core.estimators.KernelClassifier.__sklearn_tags__': ( 'core/estimators.html#kernelclassifier.__sklearn_tags__',

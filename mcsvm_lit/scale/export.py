@@ -261,7 +261,8 @@ def _log_probabilities(graph, X, model):
     K = len(model.classes_)
     if not model._of_two:
         raise ValueError(
-            f"The scheme {model.scheme_!r} has no graph: only 'pairwise' and 'one-vs-rest' have one."
+            f"The scheme {model.scheme_!r} has no graph: "
+            "only 'pairwise' and 'one-vs-rest' have one."
         )
     machines, t = len(model.intercept_), model.weights_[:, 1]
     shares = _share_of_thresholds(graph, _machine_scores(graph, X, model), machines, t)
