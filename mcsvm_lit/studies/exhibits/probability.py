@@ -418,9 +418,9 @@ def weights_for_five(d):  # step -> {name: (weights, from labels to probabilitie
 
 
 def gumbel_is_nearer(t):
-    "Are the shares under Gumbel weights nearer to the truth than the lattice, fitted and exact?"
+    "Are the shares of exact labels nearer to the truth under Gumbel weights than on the lattice?"
     paper, _, gumbel = t
-    return all(gumbel[k] < paper[k] for k in ("1-norm", "exact labels"))
+    return gumbel["exact labels"] < paper["exact labels"]
 
 
 @exhibit(
@@ -428,7 +428,7 @@ def gumbel_is_nearer(t):
     "table_4_lattice",
     "Example 4 on the paper's lattice of 3876 weights, and on fewer",
     jobs(rep=[0], d=[0.125], n=[200], n_test=[1000]),
-    jobs(rep=list(range(100)), d=[0.05], n=[1000], n_test=[4000]),
+    jobs(rep=list(range(60)), d=[0.05], n=[1000], n_test=[4000]),
     table=lambda rows: averages(rows, ("weights", "1-norm", "exact labels"), "estimate"),
     counts="rep",
     columns=(
@@ -440,10 +440,11 @@ def gumbel_is_nearer(t):
         "exact labels=exact labels:.3f",
     ),
     prints="the row of the paper's Table 4, not in our copy",
-    protocol="1-norm errors; C tuned once per replication at Gumbel weights; 100 replications",
+    protocol="1-norm errors; C tuned once per replication at Gumbel weights; 60 replications",
     claims={
-        "256 Gumbel weights are nearer to the truth than the lattice, with fitted labels and with "
-        "exact ones": gumbel_is_nearer
+        "with exact labels 256 Gumbel weights are nearer to the truth than the lattice": (
+            gumbel_is_nearer
+        )
     },
 )
 def table_4_lattice(rng, rep, d, n, n_test):
