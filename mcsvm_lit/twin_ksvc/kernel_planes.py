@@ -127,8 +127,6 @@ class KernelValues:
     @cached_property
     def sizes(self):
         "s: roots of k(x, x), as in (4.8)."
-        if self.kernel.name == "precomputed" or callable(self.kernel.name):
-            return np.sqrt(np.maximum(self.diagonal, 0.0))
         return self.kernel.sizes(self.X)
 
     @cached_property
