@@ -716,7 +716,7 @@ class Blocks:
         return LogisticState(self.point.u.T.copy(), (self.point.F - b[:, None]).T.copy())
 
 
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #fdf78910
+# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #0429585a
 def batches(gram, examples, point, shares, least):
     "The examples whose share of the gap is at least `least`, worst first, as rows are at hand."
     todo = np.flatnonzero(shares >= least)
