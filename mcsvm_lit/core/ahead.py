@@ -7,6 +7,7 @@ __all__ = [
     "LEVELS",
     "SCALARS",
     "ITEMS",
+    "READS",
     "PREFIX",
     "RUNTIME",
     "MATHEMATICS",
@@ -30,12 +31,15 @@ __all__ = [
     "extent",
     "result_text",
     "translate_only",
+    "owners_in",
     "dispatcher_of",
     "Loop",
     "translated",
     "work_of",
     "one_program",
-    "declare_reads",
+    "pieces_of",
+    "linked",
+    "declared_reads",
     "optimise",
     "remove_unused",
     "name_symbols",
@@ -89,6 +93,7 @@ from mcsvm_lit.core.compiled import (
     link_to_dispatchers,
     modules_of,
     name_of,
+    one_for_all_literals,
     package_kernels,
 )
 
@@ -230,10 +235,43 @@ def _translated():
 def translate_only():
     "From here on, numba translates in this process and compiles nothing."
     from numba.core.registry import cpu_target
+    from numba.core.runtime.context import NRTContext
+    from numba.np import arrayobj
 
     codegen = cpu_target.target_context.codegen()
     codegen._library_class = _translated()
     codegen.set_env = lambda name, environment: None
+    NRTContext.get_meminfos = owners_in
+    arrayobj.raise_with_shape_context = _shapes_differ()
+
+
+def owners_in(context, builder, t, value):  # -> [(numba type, owner)]
+    "The owners of memory in a value, by a way that leads through no number."
+    models = context._context.data_model_manager
+    model = models[t]
+    found = [(t, model.get_nrt_meminfo(builder, value))] if model.has_nrt_meminfo() else []
+    for kind, field in model.traverse(builder):
+        if models[kind].contains_nrt_meminfo():
+            found += owners_in(context, builder, kind, field(value))
+    return found
+
+
+@functools.cache
+def _shapes_differ():
+    "What numba is to call when an array does not fit the slice that it is assigned to."
+    from numba.extending import overload
+
+    def shapes_differ(source, slice):
+        pass
+
+    @overload(shapes_differ)
+    def fail(source, slice):
+        def raise_error(source, slice):
+            raise ValueError("cannot assign an array to a slice of another shape")
+
+        return raise_error
+
+    return shapes_differ
 
 
 def dispatcher_of(k):
@@ -251,6 +289,7 @@ def dispatcher_of(k):
             no_cpython_wrapper=True,
             no_cfunc_wrapper=True,
         )
+        one_for_all_literals(k.dispatcher)
     return k.dispatcher
 
 
@@ -302,36 +341,55 @@ def work_of(k):
 
 
 # %% ../../nbs/core/03b_ahead.ipynb #7408709b
-def one_program(loops):  # -> text in LLVM's intermediate language
-    "All pieces that the loops need, linked."
+def one_program(loops):  # -> LLVM's module
+    "All pieces that the loops need, linked; nothing is left of the single pieces."
+    found = pieces_of(loops)
+    # For every piece that comes in, LLVM looks at all that is there: first make bigger pieces.
+    size = max(round(len(found) ** 0.5), 1)
+    bigger = [linked(found[i : i + size]) for i in range(0, len(found), size)]
+    return linked([declared_reads(), *bigger])
+
+
+def pieces_of(loops):  # -> LLVM's modules
+    "The pieces of program that the loops need, each of them once."
     import llvmlite.binding as llvm
 
-    program = llvm.parse_assembly("")
-    seen = set()
     waiting = [loop.library for loop in loops]
+    needed = {}
     while waiting:
         library = waiting.pop()
-        if library in seen:
-            continue
-        seen.add(library)
-        waiting.extend(library._linking_libraries)
-        piece = library._final_module.clone()
+        if library not in needed:
+            needed[library] = library._final_module
+            waiting.extend(library._linking_libraries)
+    for piece in needed.values():
         for f in piece.functions:
             if not f.is_declaration and f.linkage == llvm.Linkage.external:
                 f.linkage = "weak_odr"
-        program.link_in(piece)
-    return declare_reads(str(program))
+    return list(needed.values())
 
 
-def declare_reads(text):
-    "Say in the program that BLAS writes to the last of its arrays only."
-    kept = "captures(none)" if "captures(none)" in text else "nocapture"
+def linked(pieces):
+    "Put all pieces into the first one."
+    first, *rest = pieces
+    for piece in rest:
+        first.link_in(piece)
+    return first
 
-    def declaration(m):
-        before, _, last = m[0].rpartition("ptr")
-        return before.replace("ptr", f"ptr readonly {kept}") + f"ptr {kept}" + last
 
-    return re.sub(r"^declare i32 @numba_xx(dot|gemv|gemm)\([^)]*\)", declaration, text, flags=re.M)
+READS = """
+declare i32 @numba_xxdot(i8, i8, i64, READ, READ, WRITTEN)
+declare i32 @numba_xxgemv(i8, i8, i64, i64, READ, READ, i64, READ, READ, WRITTEN)
+declare i32 @numba_xxgemm(i8, i8, i8, i64, i64, i64, READ, READ, i64, READ, i64, READ, WRITTEN, i64)
+"""
+
+
+def declared_reads():  # -> LLVM's module
+    "A program that says only that BLAS writes to the last of its arrays and to no other."
+    import llvmlite.binding as llvm
+
+    kept = "captures(none)" if llvm.llvm_version_info >= (20,) else "nocapture"
+    text = READS.replace("READ", f"ptr readonly {kept}").replace("WRITTEN", f"ptr {kept}")
+    return llvm.parse_assembly(text)
 
 
 # %% ../../nbs/core/03b_ahead.ipynb #6de3724b
@@ -354,19 +412,15 @@ MATHEMATICS = {
 }  # fmt: skip
 
 
-def optimise(program, machine, level, cheap=False, vectors=True):
-    "One round of LLVM's passes."
+def optimise(program, machine, level, vectors=True):
+    "One round of LLVM's passes, and then the removal of reference counts that cancel."
     import llvmlite.binding as llvm
 
     tuning = llvm.create_pipeline_tuning_options(speed_level=level)
-    tuning.loop_vectorization = vectors and not cheap
+    tuning.loop_vectorization = vectors
     tuning.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, tuning)
     passes = builder.getModulePassManager()
-    if cheap:
-        passes.add_loop_rotate_pass()
-        passes.add_instruction_combine_pass()
-        passes.add_jump_threading_pass()
     passes.add_refprune_pass()
     passes.run(program, builder)
 
@@ -414,16 +468,12 @@ def machine_for(cpu):
     )
 
 
-def simplified(text, symbols):  # intermediate language -> bitcode
+def simplified(program, symbols):  # LLVM's module -> bitcode
     "What is the same for all levels of processor, done once, for the humblest of them."
-    import llvmlite.binding as llvm
-
     machine = machine_for(list(levels())[-1])
-    program = llvm.parse_assembly(text)
     program.data_layout = str(machine.target_data)
     name_symbols(program, symbols)
     remove_unused(program, machine)
-    optimise(program, machine, level=0, cheap=True)
     optimise(program, machine, level=1, vectors=False)
     remove_unused(program, machine)
     program.verify()
@@ -1023,12 +1073,10 @@ def c_text(entries, about, room):  # about: bytes; room: bytes of the largest re
 
 
 # %% ../../nbs/core/03b_ahead.ipynb #3ce7e23e
-def errors_in(text):  # program -> {digest of numba's bytes: [module, class, message]}
+def errors_in(program):  # -> {digest of numba's bytes: [module, class, message]}
     "The errors that kernels may stop with."
-    import llvmlite.binding as llvm
-
     found = {}
-    for constant in llvm.parse_assembly(text).global_variables:
+    for constant in program.global_variables:
         if not re.fullmatch(r"\.const\.pickledata\.\w+", constant.name):
             continue
         code = str(constant).split('c"', 1)[1].rsplit('"', 1)[0]
@@ -1078,7 +1126,7 @@ def level_shares():
     return [BEST_SHARE] + [OTHER_SHARE] * (len(levels()) - 1)
 
 
-def about_library(loops, text):  # -> a dictionary that JSON can write
+def about_library(loops, errors):  # -> a dictionary that JSON can write
     "What the library tells of itself."
     import numba
 
@@ -1089,7 +1137,7 @@ def about_library(loops, text):  # -> a dictionary that JSON can write
         "levels": levels(),
         "kernels": kernels,
         "modules": {m: file_digest(m) for m in sorted(modules)},
-        "errors": errors_in(text),
+        "errors": errors,
     }
 
 
@@ -1135,11 +1183,11 @@ def object_files():
     return [f"loops_{k}.{suffix}" for k in range(len(levels()))]
 
 
-def write_objects(loops, text, folder, tell):  # -> what `only_read` says
+def write_objects(loops, program, folder, tell):  # -> what `only_read` says
     "Machine code for each level."
     work = sum(work_of(loop.kernel) for loop in loops)
     names = [f"{PREFIX}loop_{i}" for i in range(len(loops))]
-    simple = simplified(text, {loop.symbol: name for loop, name in zip(loops, names)})
+    simple = simplified(program, {loop.symbol: name for loop, name in zip(loops, names)})
     tell("simplified", COMMON_SHARE * work)
     reads = []
     for k, (cpu, file, share) in enumerate(zip(levels(), object_files(), level_shares())):
@@ -1155,11 +1203,12 @@ def write_sources(kernels, folder, tell=lambda name, work: None):
     "Write the object files and the C text of a library of these kernels."
     translate_only()
     loops = fit_for_library(translated(kernels, tell))
-    text = one_program(loops)
-    reads = write_objects(loops, text, folder, tell)
+    program = one_program(loops)
+    errors = errors_in(program)
+    reads = write_objects(loops, program, folder, tell)
     kinds = {loop.name: [] for loop in loops}
     entries = table(loops, reads, kinds)
-    about = about_library(loops, text)
+    about = about_library(loops, errors)
     for name, found in kinds.items():
         about["kernels"][name]["kinds"] = [told_of(kind) for kind in found]
     room = max(extent(loop.result)[0] for loop in loops)
@@ -1182,9 +1231,7 @@ def main(folder, *modules):
     "Write the sources of the library into a folder, with a progress bar."
     from tqdm import tqdm
 
-    gc.set_threshold(
-        1_000_000
-    )  # numba makes millions of objects; looking at them all takes a quarter
+    gc.disable()  # numba makes millions of objects; looking at them takes long and frees little
     kernels = kernels_of(modules)
     total = sum(map(work_of, kernels)) * (1 + COMMON_SHARE + sum(level_shares()))
     form = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining} {postfix}"

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .certificates import Certificate, roundoff
-from .compiled import Matrix, Number, Vector, kernel
+from .compiled import Matrix, Number, Vector, kernel, stable_order
 from .threads import one_thread
 
 
@@ -129,7 +129,7 @@ def _corners(g, x, lo, hi, a):
         n_corners += a[k] != 0
     ν, left, right = np.empty(n_corners), np.empty(n_corners), np.empty(n_corners)
     _fill_corners(g, x, lo, hi, a, ν, left, right)
-    order = np.argsort(ν)
+    order = stable_order(ν)
     slope = np.empty(n_corners + 1)
     slope[0] = 0.0
     for i in range(n_corners):

@@ -23,6 +23,7 @@ __all__ = [
     "constants_of",
     "kernel",
     "link_to_dispatchers",
+    "one_for_all_literals",
     "file_digest",
     "modules_of",
     "Library",
@@ -32,6 +33,7 @@ __all__ = [
     "status",
     "record_type",
     "argument_types",
+    "stable_order",
     "package_kernels",
     "with_callees",
     "compile_all",
@@ -238,6 +240,17 @@ _said = set()  # not empty once the message has been shown
 def _ours(dispatcher):
     "Remember a dispatcher as one of ours."
     _dispatchers.add(id(dispatcher))
+    return one_for_all_literals(dispatcher)
+
+
+def one_for_all_literals(dispatcher):
+    "Where a kernel calls another with a 0 or a True, numba would compile that one again for it."
+    from numba.core.types import unliteral
+
+    resolve = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, names: resolve(
+        tuple(map(unliteral, args)), {name: unliteral(t) for name, t in names.items()}
+    )
     return dispatcher
 
 
@@ -456,6 +469,31 @@ def argument_types(k, signature):  # a kernel, one of its signatures -> numba ty
         if is_record(k.py_func.__globals__.get(word)):
             names[word] = record_type(k.py_func.__globals__[word])
     return eval(f"({signature},)", names)
+
+
+# %% ../../nbs/core/03_compiled.ipynb #89ff26d9
+@kernel("f8[::1]")
+def stable_order(x):  # -> (n,)
+    "What `np.argsort(x, kind='stable')` gives, for numbers."
+    n = len(x)
+    order, merged = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        order[i] = i
+    width = 1
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            i, j = low, middle
+            for k in range(low, high):
+                if i < middle and (j >= high or not x[order[j]] < x[order[i]]):
+                    merged[k] = order[i]
+                    i += 1
+                else:
+                    merged[k] = order[j]
+                    j += 1
+        order, merged = merged, order
+        width *= 2
+    return order
 
 
 # %% ../../nbs/core/03_compiled.ipynb #b6e05812

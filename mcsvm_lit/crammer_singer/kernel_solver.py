@@ -27,7 +27,9 @@ __all__ = [
     "best_distribution",
     "add_row",
     "psi_of",
+    "fall",
     "batch",
+    "largest_first",
     "run",
     "equal_rows",
     "contrary",
@@ -35,9 +37,12 @@ __all__ = [
     "exchange_class",
     "exchange",
     "Examples",
+    "columns_in_use",
     "add_rows",
     "combine",
+    "shorten",
     "project_back",
+    "longer",
     "prolong",
     "leap",
     "Leaper",
@@ -63,7 +68,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.compiled import kernel
+from ..core.compiled import kernel, stable_order
 from ..core.estimators import row_codes
 from ..core.simplex import own_and_rest, project_row
 from ..core.single import DoubleRows, SingleRows, double_scores
@@ -193,6 +198,16 @@ def psi_of(G, η, p):
     return top - low
 
 
+@kernel()
+def fall(η, p, own, cp, new, D):  # fills D
+    "By how much c_p η_p falls if example p, of class `own`, gets the distribution `new`, (12.1)."
+    rest = 0.0
+    for r in range(len(new)):
+        D[r] = 0.0 if r == own else cp * (η[r, p] - new[r])
+        rest += D[r]
+    D[own] = -rest  # what leaves the other classes
+
+
 @kernel(
     "i8[::1], f8, f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1]",
     "i8[::1], f8, f4[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1]",
@@ -209,15 +224,26 @@ def batch(todo, least, Kxx, y, c, G, η):  # changes G and η -> steps taken
             continue
         best_distribution(G, η, p, c[p] * Kxx[p, p], D, new)
         steps += 1
-        D[:] = c[p] * (η[:, p] - new)
-        D[y[p]] = 0.0
-        D[y[p]] = -D.sum()  # (12.1), by what leaves the other classes
-        η[:, p] = new
+        fall(η, p, y[p], c[p], new, D)
+        for r in range(K):
+            η[r, p] = new[r]
         add_row(D, Kxx[p], G)
     return steps
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #16956b29
+@kernel()
+def largest_first(look, worst, most):  # -> at most `most` examples
+    "The example with the largest share of the gap, and those whose ψ is near the worst."
+    bad = np.flatnonzero(look.ψ >= SHARE * worst)
+    order = stable_order(-look.ψ[bad].astype(np.float32).astype(np.float64))
+    todo = np.empty(len(bad) + 1, np.int64)
+    todo[0] = look.g.astype(np.float32).argmax()
+    for j in range(len(bad)):
+        todo[j + 1] = bad[order[j]]
+    return todo[:most]
+
+
 @kernel(
     "f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], Costs, f8, f8, f8, i8, i8",
     "f4[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], Costs, f8, f8, f8, i8, i8",
@@ -232,10 +258,7 @@ def run(Kxx, y, c, G, η, costs, tol, floor, ε, due, most):  # noqa: PLR0913
             return look, steps, True
         if steps >= min(due, most):
             return look, steps, False
-        bad = np.flatnonzero(look.ψ >= SHARE * worst)
-        bad = bad[np.argsort(-look.ψ[bad].astype(np.float32), kind="mergesort")]
-        first = np.array([look.g.astype(np.float32).argmax()])
-        todo = np.append(first, bad)[: most - steps]
+        todo = largest_first(look, worst, most - steps)
         taken = batch(todo, SHARE * worst, Kxx, y, c, G, η)
         if taken == 0:
             return look, steps, True  # rounding: no step changes anything any more
@@ -294,7 +317,7 @@ def exchange_class(group, s, y, c, η):  # changes η
 def exchange(group, y, c, η):  # groups of equal rows, -1: none; changes η (K, n)
     "As much mass as possible leaves the own classes without any score changing, (12.4)."
     K, n = η.shape
-    order = np.argsort(group, kind="mergesort")
+    order = stable_order(group.astype(np.float64))
     first = 0
     for last in range(1, n + 1):
         if last < n and group[order[last]] == group[order[first]]:
@@ -372,15 +395,21 @@ class Examples:
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f4be6ba2
-@kernel("f8[:,::1], f8[:,::1], f8[:,::1]", "f4[:,::1], f8[:,::1], f8[:,::1]")
-def add_rows(Kxx, α, F):  # α (K, n), most columns zero; changes F (K, m)
-    "F += α K, four rows of K at a time, for the examples and classes whose α is not zero."
+@kernel()
+def columns_in_use(α):  # (K, n) -> indices
+    "The columns that are not zero."
     K, n = α.shape
     used = np.zeros(n, np.bool_)
     for r in range(K):
         for p in range(n):
             used[p] |= α[r, p] != 0
-    rows = np.flatnonzero(used)
+    return np.flatnonzero(used)
+
+
+@kernel("f8[:,::1], f8[:,::1], f8[:,::1]", "f4[:,::1], f8[:,::1], f8[:,::1]")
+def add_rows(Kxx, α, F):  # α (K, n), most columns zero; changes F (K, m)
+    "F += α K, four rows of K at a time, for the examples and classes whose α is not zero."
+    K, rows = len(α), columns_in_use(α)
     p, d = np.zeros(67, np.int64), np.zeros(67)  # 64 rows and their factors, filled up to fours
     for a in range(0, F.shape[1], 512):
         for b in range(0, len(rows), 64):
@@ -433,40 +462,45 @@ def combine(trail, effect, G, Δα, ΔF):  # two trails of α and of F (2, K, n)
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #9642fd39
-@kernel(
-    "f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8",
-    "f4[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8",
-)
-def project_back(Kxx, y, c, η, Δα, ΔF, most):  # changes Δα and ΔF -> were there at most `most`?
-    "Project the examples back that a move would take out of their simplices."
+@kernel()
+def shorten(y, c, η, Δα, most):  # changes Δα -> the change, of no rows if there are too many
+    "Keep the examples in their simplices that a move would take out of them."
     K, n = η.shape
     out = np.zeros(n, np.bool_)
     for r in range(K):
         for i in range(n):
             out[i] |= η[r, i] * c[i] < Δα[r, i]
     if out.sum() > most:
-        return False
+        return np.empty((0, n))
     D, new = np.empty(K), np.empty(K)
     correction = np.zeros((K, n))
     for i in np.flatnonzero(out):
         for r in range(K):
             D[r] = η[r, i] - Δα[r, i] / c[i]
         project_row(D, 1.0, new)
-        D[:] = c[i] * (η[:, i] - new)
-        D[y[i]] = 0.0
-        D[y[i]] = -D.sum()
-        correction[:, i] = D - Δα[:, i]
-        Δα[:, i] = D
+        fall(η, i, y[i], c[i], new, D)
+        for r in range(K):
+            correction[r, i] = D[r] - Δα[r, i]
+            Δα[r, i] = D[r]
+    return correction
+
+
+@kernel(
+    "f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8",
+    "f4[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], i8",
+)
+def project_back(Kxx, y, c, η, Δα, ΔF, most):  # changes Δα and ΔF -> were there at most `most`?
+    "Project the examples back that a move would take out of their simplices."
+    correction = shorten(y, c, η, Δα, most)
+    if len(correction) == 0:
+        return False
     add_rows(Kxx, correction, ΔF)
     return True
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #f175c626
-@kernel(
-    "f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1]",
-    "f4[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1]",
-)
-def prolong(Kxx, c, η, trail, T, Δα, ΔF):  # fills Δα and ΔF
+@kernel()
+def longer(c, η, trail, T, Δα):  # fills Δα
     "Every example's last move, times T or the largest factor that keeps it a distribution."
     K, n = η.shape
     t = np.full(n, T)
@@ -477,6 +511,15 @@ def prolong(Kxx, c, η, trail, T, Δα, ΔF):  # fills Δα and ΔF
     for r in range(K):
         for i in range(n):
             Δα[r, i] = t[i] * trail[r, i]
+
+
+@kernel(
+    "f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1]",
+    "f4[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1]",
+)
+def prolong(Kxx, c, η, trail, T, Δα, ΔF):  # fills Δα and ΔF
+    "Every example's move, made longer, and what it does to the scores."
+    longer(c, η, trail, T, Δα)
     ΔF[:] = 0.0
     add_rows(Kxx, Δα, ΔF)
 

@@ -51,7 +51,7 @@ import numpy as np
 
 from ..core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
 from ..core.certificates import Certificate, roundoff
-from ..core.compiled import kernel
+from ..core.compiled import kernel, stable_order
 from ..core.extras import optional
 from ..core.threads import one_thread
 
@@ -553,7 +553,7 @@ def _between_bounds(λ, c, E):  # changes E -> how many
 @kernel("f8[::1], f8[::1], f8[::1], f8")
 def _fill(f, c, λ, s):  # changes λ
     "The corner of the hull that is lowest for the scores `f`: the lowest first, up to the mass s."
-    for i in np.argsort(f):
+    for i in stable_order(f):
         if s < AT_BOUND * c[i]:
             λ[i] = 0.0
         elif s > (1 - AT_BOUND) * c[i]:
