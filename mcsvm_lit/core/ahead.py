@@ -377,9 +377,9 @@ def linked(pieces):
 
 
 READS = """
-declare i32 @numba_xxdot(i8, i8, i64, READ, READ, WRITTEN)
-declare i32 @numba_xxgemv(i8, i8, i64, i64, READ, READ, i64, READ, READ, WRITTEN)
-declare i32 @numba_xxgemm(i8, i8, i8, i64, i64, i64, READ, READ, i64, READ, i64, READ, WRITTEN, i64)
+declare i32 @numba_xxdot(i8, i8, i64, IN, IN, OUT)
+declare i32 @numba_xxgemv(i8, i8, i64, i64, IN, IN, i64, IN, IN, OUT)
+declare i32 @numba_xxgemm(i8, i8, i8, i64, i64, i64, IN, IN, i64, IN, i64, IN, OUT, i64)
 """
 
 
@@ -388,7 +388,7 @@ def declared_reads():  # -> LLVM's module
     import llvmlite.binding as llvm
 
     kept = "captures(none)" if llvm.llvm_version_info >= (20,) else "nocapture"
-    text = READS.replace("READ", f"ptr readonly {kept}").replace("WRITTEN", f"ptr {kept}")
+    text = READS.replace("IN", f"ptr readonly {kept}").replace("OUT", f"ptr {kept}")
     return llvm.parse_assembly(text)
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "limit_public",
     "in_blocks",
     "across",
+    "cached_property",
 ]
 
 # %% ../../nbs/core/03c_threads.ipynb #be38fc46
@@ -215,3 +216,21 @@ class _Settled:
 
         with config_context(**self.config), np.errstate(**self.errors):
             return _beside(self.work, item)
+
+
+# %% ../../nbs/core/03c_threads.ipynb #b9ef35e8
+class cached_property:  # noqa: N801 (it stands in for that of functools)
+    "A value of an object that is computed once, and kept under the same name."
+
+    def __init__(self, compute):
+        self.compute = compute
+        functools.update_wrapper(self, compute)
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        value = instance.__dict__[self.name] = self.compute(instance)
+        return value

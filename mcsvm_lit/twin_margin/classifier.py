@@ -8,6 +8,7 @@ __all__ = [
     "MADE_DENSE",
     "STRATEGIES",
     "BLOCK",
+    "PARTS",
     "rule_scores",
     "Side",
     "side_of",
@@ -19,7 +20,8 @@ __all__ = [
     "TwinMarginSVC",
     "ClassPath",
     "class_path",
-    "fold_paths",
+    "fold_path",
+    "block_size",
     "hits",
     "Candidate",
     "candidates",
@@ -29,7 +31,9 @@ __all__ = [
     "scores_of",
     "solved_planes",
     "judges",
+    "parts_of",
     "accuracy_curve",
+    "forget",
     "result_row",
     "TwinMarginSVCCV",
 ]
@@ -38,7 +42,6 @@ __all__ = [
 import numbers
 import warnings
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -90,7 +93,7 @@ from ..core.certificates import ROUNDOFF, Certificate
 from ..core.kernels import Kernel, check_psd
 from ..core.paths import widest_run
 from ..core.solving import Goal, solve
-from ..core.threads import across
+from ..core.threads import across, cached_property
 from .path_in_nu import NuPath, merged, nu_path, nu_path_points
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #b27ae676
@@ -642,25 +645,29 @@ def class_path(shared, own, weights, test):  # OneVersusRest, ... -> ClassPath
     return ClassPath(path, side, g, gg, cross_about_rest(G[np.ix_(test, members)], mean, g, gg))
 
 
-def fold_paths(shared, fold, radius=0.0):  # OneVersusRest, Fold -> [ClassPath or None]
-    "The paths of all classes on the training part of a fold, with what judges the rest."
+def fold_path(shared, fold, k, radius=0.0):  # OneVersusRest, Fold -> ClassPath or None
+    "The path of class k on the training part of a fold, with what judges the rest."
     y = shared.training.y
     weights = np.zeros(len(y))
     weights[fold.train] = fold.train_weights
-    members = [(y == k) & (weights > 0) for k in range(shared.training.n_classes)]
-    return [
+    own = (y == k) & (weights > 0)
+    return (
         class_path(shared, own, weights, fold.test)._replace(radius=radius) if own.any() else None
-        for own in members
-    ]
+    )
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #de40ba86
 BLOCK = 500_000  # distances at a time: 4 MB
 
 
+def block_size(target, paths):
+    "How many ratios are looked at together."
+    return max(1, BLOCK // max(1, len(target) * len(paths)))
+
+
 def hits(paths, target, weights, r, rules):  # ClassPaths, ... -> {rule: (len(r),)}
     "The weight of the examples that each rule gets right at each ratio."
-    step = max(1, BLOCK // max(1, len(target) * len(paths)))
+    step = block_size(target, paths)
     found = {rule: [] for rule in rules}
     share = np.array([0.0 if p is None else p.side.c.sum() for p in paths])
     share /= share.sum()
@@ -795,10 +802,13 @@ def judges(candidate, training, folds, nu, n_jobs=None):  # -> for each fold its
     jobs = list(zip(shared, folds))
     if candidate.on_path:
 
-        def paths(job):
-            return fold_paths(*job, candidate.moved(job[0].training))
+        def path(job):
+            one, fold, k = job
+            return fold_path(one, fold, k, candidate.moved(one.training))
 
-        found = list(across(paths, jobs, n_jobs))
+        K = training.n_classes
+        every = list(across(path, [(*job, k) for job in jobs for k in range(K)], n_jobs))
+        found = [every[i : i + K] for i in range(0, len(every), K)]
         return found, *grid_edges(nu, [p.path for ps in found for p in ps if p])
     if nu is None:
         raise ValueError(
@@ -813,26 +823,45 @@ def judges(candidate, training, folds, nu, n_jobs=None):  # -> for each fold its
     return list(across(solved, jobs, n_jobs)), edges, r
 
 
+PARTS = 4  # of the ratios of a fold, as jobs of their own: two cores get even shares of five folds
+
+
+def parts_of(r, step):  # ratios, how many are looked at together -> slices
+    "The ratios in a few parts of whole blocks."
+    size = max(1, -(-len(r) // (PARTS * step))) * step
+    return [slice(i, i + size) for i in range(0, len(r), size)]
+
+
 def accuracy_curve(  # noqa: PLR0913 (what is tried, on what, and how)
     candidate, training, folds, nu, rules, n_jobs=None
 ):  # -> Curve
-    "All ratios and rules on all folds, `n_jobs` folds at a time."
+    "All ratios and rules on all folds, `n_jobs` at a time."
     paths, edges, r = judges(candidate, training, folds, nu, n_jobs)
-    y, right = training.y, dict.fromkeys(rules, 0.0)
+    y, right = training.y, {rule: np.zeros(len(r)) for rule in rules}
+    jobs = [
+        (ps, fold, part)
+        for ps, fold in zip(paths, folds)
+        for part in parts_of(r, block_size(fold.test, ps))
+    ]
 
     def judged(job):
-        ps, fold = job
-        found = hits(ps, y[fold.test], fold.test_weights, r, rules)
-        for p in ps:
-            if isinstance(p, ClassPath):  # shares at all break points are the bulk of a fold
-                p.path.forget()
-        return found
+        ps, fold, part = job
+        return hits(ps, y[fold.test], fold.test_weights, r[part], rules)
 
-    for found in across(judged, zip(paths, folds), n_jobs):
+    for (ps, _, part), found in zip(jobs, across(judged, jobs, n_jobs)):
         for rule, weight in found.items():
-            right[rule] = right[rule] + weight
+            right[rule][part] += weight
+        if part.stop >= len(r):
+            forget(ps)
     total = sum(fold.test_weights.sum() for fold in folds)
     return Curve(edges, r, {rule: weight / total for rule, weight in right.items()})
+
+
+def forget(paths):
+    "The shares at all break points are the bulk of a fold; once it has been judged, they may go."
+    for p in paths:
+        if isinstance(p, ClassPath):
+            p.path.forget()
 
 
 def result_row(curve, rule, on_path):  # -> a row of `cv_results_`
@@ -883,7 +912,7 @@ class TwinMarginSVCCV(_Planes):
         A number of stratified folds of distinct examples, or anything that scikit-learn takes;
         its indices refer to the rows that are passed to `fit`.
     n_jobs : int, default=None
-        How many folds are worked on at a time, by threads; None means 1 unless joblib's
+        How many paths of folds are worked on at a time, by threads; None means 1 unless joblib's
         `parallel_config` says otherwise, -1 means all cores. The result does not depend on it.
     verbose : int, default=0
         Show a progress bar over the candidates.

@@ -35,7 +35,6 @@ __all__ = [
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #44570c0e
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +55,7 @@ from ..core.certificates import Certificate
 from ..core.compiled import kernel
 from ..core.elbow import elbow_append, elbow_delete
 from ..core.paths import ExactPath, between, largest
-from ..core.threads import one_thread
+from ..core.threads import cached_property, one_thread
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #ef63c4a2
