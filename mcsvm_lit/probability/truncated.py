@@ -350,7 +350,7 @@ MOSTLY = 0.5  # share of the weight from which on a column counts as full
 
 
 def centred_products(X, c):  # CSR rows (n, d), weights -> (R (n, n), centre (d,))
-    "Inner products of the rows about their weighted mean, (53.3); only full columns get dense."
+    "Inner products of the rows about their weighted mean, (53.9); only full columns get dense."
     w = c / c.sum()
     largest = np.maximum(np.asarray(abs(X).max(0).todense()).ravel(), 1e-300)
     centre = (X @ sparse.diags_array(1 / largest)).T @ w * largest
