@@ -385,7 +385,7 @@ class CrammerSingerSVC(KernelClassifier):
         "Set the fitted attributes."
         η, F, M = solution.state
         α = own_and_rest(η, training.y, problem.c)
-        support = self._keep_patterns(training, η, F, α)
+        support = self._keep_patterns(training, η, F, α, problem.sizes)
         self.support_ = self._patterns
         self.support_vectors_ = None if training.precomputed else training.X[support]
         self.dual_coef_ = α[support]
@@ -395,10 +395,10 @@ class CrammerSingerSVC(KernelClassifier):
         if M is not None:  # the very prototypes that the certificate is about
             self.coef_, self.intercept_ = map(one_of_two, problem.rows.split(M))
 
-    def _keep_patterns(self, training, η, F, α):  # -> the support patterns
+    def _keep_patterns(self, training, η, F, α, size=1.0):  # -> the support patterns
         "What is known of the examples themselves."
         y = training.y
-        support = patterns_of(η, y, α)
+        support = patterns_of(η, y, α, size)
         place = np.full(len(y), -1)
         place[support] = np.arange(len(support))
         self._patterns = training.first[support]
@@ -529,11 +529,15 @@ def one_of_two(rows):  # one row, or number, per class; those of two classes add
     return rows[1:] - rows[:1] if len(rows) == 2 else rows
 
 
-def patterns_of(η, y, α):  # distributions, classes, coefficients -> the support patterns
+def patterns_of(η, y, α, size=1.0):  # distributions, classes, coefficients, roots of k(x, x)
     "The examples whose coefficients are more than what rounding leaves."
     own = np.arange(len(y)), y
-    # where weights differ by many orders, η of the own class can round to one and still count
-    return np.flatnonzero((η[own] < 1) | (α[own] > np.finfo(float).eps * α[own].max(initial=0)))
+    # Where weights or rows differ by many orders, η of the own class can round to one and still
+    # count: by its coefficient in the dual, or by what the coefficient does to the scores.
+    counts = η[own] < 1
+    for part in (α[own], α[own] * size):
+        counts |= part > np.finfo(float).eps * part.max(initial=0)
+    return np.flatnonzero(counts)
 
 
 def copies(training):  # -> (m,), -1 for a precomputed kernel, which does not show its rows

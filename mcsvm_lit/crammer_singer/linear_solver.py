@@ -229,6 +229,11 @@ class LinearCrammerSinger:
         costs = self.costs if len(self.costs.table) else Costs(-np.eye(self.K), y)
         return Terms(y, c, self.rows.norms(), costs.kind, costs.table)
 
+    @cached_property
+    def sizes(self):
+        "The lengths of the rows, with the bias."
+        return np.sqrt(self.terms.A)
+
     def prototypes(self, η):
         "M(η), (10.6)."
         return self.rows.prototypes(own_and_rest(η, self.y, self.c))
@@ -274,7 +279,7 @@ class LinearCrammerSinger:
 
     def _rounding(self, state, apart):  # apart: ‖M_r - M_r(η)‖ (K,)
         "How far rounding can have moved the gap (13.10), by (4.8) and (4.9)."
-        size, (n, K) = np.sqrt(self.terms.A), state.F.shape
+        size, (n, K) = self.sizes, state.F.shape
         α = np.abs(own_and_rest(state.η, self.y, self.c))
         lengths = np.linalg.norm(state.M, axis=1)
         errors = roundoff(self.rows.width + 6) * size * lengths.max()

@@ -21,7 +21,7 @@ __all__ = [
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #8740a38c
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from ..core.certificates import Certificate, gap_rounding
 from ..core.extras import optional
@@ -123,6 +123,12 @@ def klr_dual_cvxpy(
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #b08d8c0c
+def _log_sum(v):
+    "log Σ exp(v) of finite numbers; SciPy's function asks more questions, and this is asked often."
+    top = v.max()
+    return top + np.log(np.exp(v - top).sum())
+
+
 def best_intercept(
     F,  # scores without intercept (n,)
     s,
@@ -136,12 +142,12 @@ def best_intercept(
         raise ValueError("The scores F must be finite.")
     A, B = F[up], F[~up]
     log_plus, log_minus = np.log(c[up]), np.log(c[~up])
-    balance = logsumexp(log_plus) - logsumexp(log_minus)
+    balance = _log_sum(log_plus) - _log_sum(log_minus)
     lo, hi = balance - F.max(), balance - F.min()  # (20.10)
     b = (lo + hi) / 2
     for _ in range(200):
         p, q = log_plus - np.logaddexp(0, A + b), log_minus - np.logaddexp(0, -B - b)
-        P, Q = logsumexp(p), logsumexp(q)
+        P, Q = _log_sum(p), _log_sum(q)
         r = P - Q
         slope = np.exp(p - P) @ expit(A + b) + np.exp(q - Q) @ expit(-B - b)
         lo, hi = (b, hi) if r > 0 else (lo, b)
