@@ -29,7 +29,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from .certificates import roundoff
+from .certificates import ROUNDOFF, roundoff
 from .compiled import kernel
 from .threads import in_blocks, one_thread
 
@@ -232,11 +232,12 @@ def _spoiled(k, G, a, b, d):  # Gaussian values, half the squared norms -> two a
     most = k.gamma * (np.max(a, initial=0.0) + np.max(b, initial=0.0))
     if most <= _TRUSTED:
         return np.empty(0, np.intp), np.empty(0, np.intp)
-    if once * most < 1 and 3 * most * (G.max() - k.shift) <= _TRUSTED:
+    unseen = 2 * ROUNDOFF * abs(k.shift)  # what a value can have lost beside the shift
+    if once * most < 1 and 3 * most * (G.max() - k.shift + unseen) <= _TRUSTED:
         return np.empty(0, np.intp), np.empty(0, np.intp)
     size = k.gamma * np.add.outer(a, b)
     noise = np.minimum(once * size, 600.0)  # of the exponent; beyond that nothing is known
-    largest = np.where(noise < 600, (G - k.shift) * np.exp(noise), 1.0)
+    largest = np.where(noise < 600, (G - k.shift + unseen) * np.exp(noise), 1.0)
     return np.nonzero(size * np.minimum(largest, 1.0) > _TRUSTED)
 
 

@@ -308,7 +308,7 @@ def class_balance(F, y, c, b):
     return ClassBalance(c @ softmax_loss(F + b, y), c @ τ, c @ np.abs(τ).sum(1), p)
 
 
-def balancing_direction(c, now, longest):
+def balancing_direction(c, now, longest=np.inf):
     "Newton's direction for (23.10), along Σ b = 0; no difference changes by more than `longest`."
     H = -(c[:, None] * now.p).T @ now.p
     np.fill_diagonal(H, 0)
@@ -318,8 +318,7 @@ def balancing_direction(c, now, longest):
     if h > 0:  # it may be so small that a step divided by it is infinite
         d = np.linalg.solve(H / h + (1 + 1e-13 * np.eye(len(H))), d)
     d = d - d.mean()
-    spread = np.ptp(d)
-    return d / max(h, spread / longest) if spread else d
+    return d / (max(h, np.ptp(d) / longest) or 1.0)
 
 
 def intercept_reach(F, y, c):
