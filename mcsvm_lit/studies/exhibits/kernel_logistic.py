@@ -25,6 +25,8 @@ __all__ = [
     "PAPER4",
     "FACTORS",
     "WEIGHTS",
+    "AS_PRINTED",
+    "SMALL_SEARCH",
     "land",
     "raw",
     "binary",
@@ -1098,6 +1100,10 @@ def coarse(data, points):  # -> σ² falling, C rising
     return SIGMA2[data] * np.geomspace(16, 1 / 16, points), np.geomspace(0.1, 1e4, points)
 
 
+AS_PRINTED = "five-fold cross validation; 10 × 10 points, then 20 × 20 uniform in C and σ"
+SMALL_SEARCH = jobs(data=["waves"], method=["SVM"], r=[0], points=[4], fine=[4])
+
+
 def errors_of(method, X, s, T, t, σ2, C):  # -> how many test examples a method gets wrong
     k = Kernel("rbf", gamma=gamma_of("KLR", σ2)).fit(X)
     ((v, b),) = WAYS[method][0](k(X), s, [C])
@@ -1108,7 +1114,7 @@ def errors_of(method, X, s, T, t, σ2, C):  # -> how many test examples a method
     "KLR",
     "image_grid",
     "image: the paper's search for C and σ beside a coarser one",
-    jobs(data=["waves"], method=["SVM"], r=[0], points=[4], fine=[4]),
+    SMALL_SEARCH,
     jobs(data=["image"], method=["KLR", "SVM"], r=[0], points=[10], fine=[20]),
     table=bounded_below,
     columns=(
@@ -1124,7 +1130,7 @@ def errors_of(method, X, s, T, t, σ2, C):  # -> how many test examples a method
         "paper, wrong=wrong, paper",
     ),
     prints="18 errors with logistic regression and 20 with the SVM, of 1010",
-    protocol="five-fold cross validation; 10 × 10 points, then 20 × 20 uniform in C and σ",
+    protocol=AS_PRINTED,
 )
 def image_grid(rng, data, method, r, points, fine):
     X, s, T, t = parts(data, r)
@@ -1156,7 +1162,7 @@ def in_deviations(rows):  # -> a row for each method and measure
     "KLR",
     "table_4_grid",
     "Table 4 by the paper's own search for C and σ",
-    jobs(data=["waves"], method=["SVM"], r=[0], points=[4], fine=[4]),
+    SMALL_SEARCH,
     jobs(data=["banana", "waveform", "splice"], method=list(WAYS), r=[0], points=[10], fine=[20]),
     table=in_deviations,
     columns=(
@@ -1171,7 +1177,7 @@ def in_deviations(rows):  # -> a row for each method and measure
         "C:.4g",
     ),
     prints="one training set of each",
-    protocol="five-fold cross validation; 10 × 10 points, then 20 × 20 uniform in C and σ",
+    protocol=AS_PRINTED,
 )
 def table_4_grid(rng, data, method, r, points, fine):
     X, s, T, t = parts(data, r)
