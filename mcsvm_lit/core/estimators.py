@@ -248,11 +248,14 @@ def scale_gamma(X, s):
     if sparse.issparse(X):
         stored = np.diff(X.indptr)
         absent = share @ (X.shape[1] - stored)  # exactly zero where nothing is absent
-        variance = np.repeat(share, stored) @ (X.data - mean) ** 2 + absent * mean**2
+        away, shares = X.data - mean, np.repeat(share, stored)
+        square, rest = shares @ away**2 + absent * mean**2, shares @ away - absent * mean
         size = np.abs(X.data).max(initial=0.0)
     else:
-        variance = (share @ (X - mean) ** 2).sum()
+        away = X - mean
+        square, rest = (share @ away**2).sum(), (share @ away).sum()
         size = np.abs(X).max(initial=0.0)
+    variance = square - rest**2  # rounding of the mean may be as large as the spread
     # a constant table has rounding for its variance
     return 1 / (X.shape[1] * variance) if variance > (1e-14 * size) ** 2 else 1.0
 

@@ -221,7 +221,8 @@ class LinearLogistic:
         off = np.linalg.norm(table.centre) * np.abs(α.sum(0))
         moved = summed + off
         longest = np.linalg.norm(table.prototypes(α), axis=1)
-        return errors, apart @ summed + moved @ moved + squares + off @ (longest + apart)
+        centring = off @ (longest + apart) + np.abs(b) @ np.abs(α.sum(0))
+        return errors, apart @ summed + moved @ moved + squares + centring
 
 
 # %% ../../nbs/kernel_logistic/23b_linear.ipynb #f0575a89

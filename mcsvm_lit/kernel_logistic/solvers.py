@@ -27,6 +27,7 @@ __all__ = [
     "TILE",
     "SAMPLE",
     "INDEFINITE",
+    "RATIO_OF_WEIGHTS",
     "SOLVERS",
     "balanced",
     "best_scale",
@@ -698,6 +699,9 @@ class NewtonPoint(NamedTuple):
     Gr: np.ndarray
 
 
+RATIO_OF_WEIGHTS = 1500.0  # no two sums of weights have a ratio in float64 with a larger |log|
+
+
 def newton_step(systems, S, point, enough, intercept):  # -> Δ, GΔ, δ
     "The solution of (22.7) by (22.8); ‖ρ‖² of about `enough` will do."
     V = np.stack([S * point.Gr, S], 1)[:, : 1 + intercept]
@@ -707,8 +711,10 @@ def newton_step(systems, S, point, enough, intercept):  # -> Δ, GΔ, δ
     if not intercept:
         return Δ, GΔ, 0.0
     per_δ = S * x[:, 1]
-    # Where every probability is 0 or 1 no curvature is left, and the intercept stays.
-    δ = share_of(point.a.sum() + Δ.sum(), per_δ.sum())
+    # Where every probability is 0 or 1 no curvature is left, and the intercept stays; where next to
+    # none is left, it does not go farther than from one best intercept to another, (22.8a).
+    reach = np.abs(point.F).max() + np.abs(point.F + GΔ).max() + RATIO_OF_WEIGHTS
+    δ = np.clip(share_of(point.a.sum() + Δ.sum(), per_δ.sum()), -reach, reach)
     return Δ - δ * per_δ, GΔ - δ * GSx[:, 1], δ
 
 
