@@ -7,6 +7,7 @@ __all__ = [
     "ON_THE_PLANE",
     "MADE_DENSE",
     "STRATEGIES",
+    "RULES",
     "BLOCK",
     "PARTS",
     "rule_scores",
@@ -19,9 +20,11 @@ __all__ = [
     "checked_ratios",
     "TwinMarginSVC",
     "ClassPath",
+    "View",
+    "no_view",
     "class_path",
     "fold_path",
-    "block_size",
+    "stacked",
     "hits",
     "Candidate",
     "candidates",
@@ -33,7 +36,6 @@ __all__ = [
     "judges",
     "parts_of",
     "accuracy_curve",
-    "forget",
     "result_row",
     "TwinMarginSVCCV",
 ]
@@ -90,6 +92,7 @@ from mcsvm_lit.twin_margin.robust_kernels import (
 
 from ..core.boxqp import checked_matrix
 from ..core.certificates import ROUNDOFF, Certificate
+from ..core.compiled import kernel
 from ..core.kernels import Kernel, check_psd
 from ..core.paths import widest_run
 from ..core.solving import Goal, solve
@@ -619,13 +622,35 @@ class ClassPath(NamedTuple):
     points: bool = False
     radius: float = 0.0  # by how much their images may move
 
-    def distances(self, r):  # -> (len(r), t), NaN where the plane has collapsed
-        "Signed distances of the examples to judge at many ratios."
-        D = self.path.distances(self.judged, r, self.points)
-        if not self.radius:
-            return D
-        alive = self.path.norms(r) > 2 * self.radius
-        return np.where(alive[:, None], D + self.radius, np.nan)
+    def view(self, r):  # ratios -> View
+        "What the planes say of the examples to judge."
+        at = self.path.pieces(r)
+        first, length = at.end.min() - 1, at.length
+        F = self.path.scores(self.judged, first, at.end.max() + 1, self.points)
+        if self.radius:
+            length = np.where(self.path.norms(r) > 2 * self.radius, length, np.nan)
+        return View(F, at.end - first, at.share, at.level, length, self.radius)
+
+
+class View(NamedTuple):
+    """What a class says of t examples at q ratios.
+
+    The signed distances at ratio i are ((1 - share) F[end-1] + share F[end] - level) / length
+    + shift, with the i-th number of each; they are NaN where the plane has collapsed.
+    """
+
+    F: np.ndarray  # scores of the examples at some break points (b, t)
+    end: np.ndarray  # the row of F at the lower end of the piece of each ratio (q,)
+    share: np.ndarray  # the weight of this end (q,)
+    level: np.ndarray  # (q,)
+    length: np.ndarray  # NaN where the plane has collapsed (q,)
+    shift: float = 0.0
+
+
+def no_view(r, target):
+    "That of a class that has no plane."
+    nothing = np.full(len(r), np.nan)
+    return View(np.zeros((2, len(target))), np.ones(len(r), int), nothing, nothing, nothing)
 
 
 def class_path(shared, own, weights, test):  # OneVersusRest, ... -> ClassPath
@@ -657,29 +682,83 @@ def fold_path(shared, fold, k, radius=0.0):  # OneVersusRest, Fold -> ClassPath 
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #de40ba86
-BLOCK = 500_000  # distances at a time: 4 MB
+RULES = "distance", "signed", "vote"  # in the order in which the loops below know them
 
 
-def block_size(target, paths):
-    "How many ratios are looked at together."
-    return max(1, BLOCK // max(1, len(target) * len(paths)))
+@kernel()
+def _view_distances(F, end, numbers, D):  # numbers: share, level, length, shift; changes D (t,)
+    "The signed distances of a `View` at one ratio."
+    share, level, length, shift = numbers[0], numbers[1], numbers[2], numbers[3]
+    for i in range(len(D)):
+        D[i] = ((1 - share) * F[end - 1, i] + share * F[end, i] - level) / length + shift
 
 
-def hits(paths, target, weights, r, rules):  # ClassPaths, ... -> {rule: (len(r),)}
+@kernel()
+def _contend(scores, k, best, winner):  # changes best, winner (t,)
+    "Class k wins the examples for which its scores are better than the best so far; NaN never is."
+    for i in range(len(scores)):
+        better = scores[i] > best[i]
+        best[i] = scores[i] if better else best[i]
+        winner[i] = k if better else winner[i]
+
+
+@kernel("f8[:,::1], f8[:,::1], i8[:,::1]")
+def _elect(D, best, winner):  # distances (K, t); changes best, winner (3, t)
+    "The class that each of `RULES` decides for, where there is one with a plane."
+    scores, behind = np.empty(D.shape[1]), np.zeros(D.shape[1])
+    for k in range(len(D)):
+        for i in range(len(behind)):
+            far = abs(D[k, i])
+            behind[i] = far if far > behind[i] else behind[i]
+    best[:] = -np.inf
+    for k in range(len(D)):
+        _contend(D[k], k, best[1], winner[1])
+        for i in range(len(scores)):
+            scores[i] = -abs(D[k, i])
+        _contend(scores, k, best[0], winner[0])
+        for i in range(len(scores)):
+            in_front = 1.0 if D[k, i] > -ON_THE_PLANE * behind[i] else 0.0
+            scores[i] = in_front + scores[i] / (1 - scores[i])
+        _contend(scores, k, best[2], winner[2])
+
+
+@kernel("f8[:,::1], i8[:,::1], f8[:,:,::1], i8, i8[::1], f8[::1]")
+def _right(F, end, numbers, last, target, weights):  # -> (3, q)
+    """The weight of the examples that each rule gets right at each ratio.
+
+    `F` has the scores of one class after the other, `end` (K, q) its rows, `numbers` (K, q, 4) the
+    others of each `View`; `last` is the answer where no class has a plane."""
+    K, q = end.shape
+    D, best = np.empty((K, len(target))), np.empty((3, len(target)))
+    winner, right = np.empty((3, len(target)), np.int64), np.zeros((3, q))
+    for j in range(q):
+        for k in range(K):
+            _view_distances(F, end[k, j], numbers[k, j], D[k])
+        winner[:] = last
+        _elect(D, best, winner)
+        for rule in range(3):
+            for i in range(len(target)):
+                if winner[rule, i] == target[i]:
+                    right[rule, j] += weights[i]
+    return right
+
+
+def stacked(views):  # [View] -> F (b, t), end (K, q), numbers (K, q, 4)
+    "The views of all classes in three arrays."
+    above = np.cumsum([0, *(len(v.F) for v in views[:-1])])
+    end = np.stack([v.end + a for v, a in zip(views, above)])
+    numbers = np.empty((*end.shape, 4))
+    for of_class, v in zip(numbers, views):
+        of_class.T[:] = np.broadcast_arrays(v.share, v.level, v.length, v.shift)
+    return np.concatenate([v.F for v in views]), end, numbers
+
+
+def hits(paths, target, weights, r, rules=RULES):  # ClassPaths, ... -> {rule: (len(r),)}
     "The weight of the examples that each rule gets right at each ratio."
-    step = block_size(target, paths)
-    found = {rule: [] for rule in rules}
     share = np.array([0.0 if p is None else p.side.c.sum() for p in paths])
-    share /= share.sum()
-    for i in range(0, len(r), step):
-        q = r[i : i + step]
-        blank = np.full((len(q), len(target)), np.nan)
-        D = [blank if p is None else p.distances(q) for p in paths]
-        D = np.stack(D, -1)
-        for rule in rules:
-            right = rule_scores(D, rule, share).argmax(-1) == target
-            found[rule].append(right @ weights)
-    return {rule: np.concatenate(v) for rule, v in found.items()}
+    views = [no_view(r, target) if p is None else p.view(r) for p in paths]
+    right = _right(*stacked(views), share.argmax(), target, weights)
+    return {rule: right[RULES.index(rule)] for rule in rules}
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #418ed598
@@ -761,8 +840,12 @@ class SolvedPlanes(NamedTuple):
     r: np.ndarray  # ascending
     D: np.ndarray  # signed distances (len(r), t)
 
-    def distances(self, r):
-        return self.D[np.searchsorted(self.r, r)]
+    def view(self, r):
+        D = self.D[np.searchsorted(self.r, r)]
+        dead = np.isnan(D).any(1)
+        F = np.r_[np.where(dead[:, None], 0.0, D), np.zeros((1, D.shape[1]))]
+        nothing = np.zeros(len(D))
+        return View(F, 1 + np.arange(len(D)), nothing, nothing, np.where(dead, np.nan, 1.0))
 
 
 def scores_of(shared, plane, X):  # OneVersusRest, Plane, rows -> (t,)
@@ -797,8 +880,7 @@ def judges(candidate, training, folds, nu, n_jobs=None):  # -> for each fold its
         OneVersusRest(candidate.fitted(training, fold), 0.5) if candidate.scaled else whole
         for fold in folds
     ]
-    for one in {id(s): s for s in shared}.values():
-        one.prepare()
+    list(across(OneVersusRest.prepare, {id(s): s for s in shared}.values(), n_jobs))
     jobs = list(zip(shared, folds))
     if candidate.on_path:
 
@@ -823,12 +905,14 @@ def judges(candidate, training, folds, nu, n_jobs=None):  # -> for each fold its
     return list(across(solved, jobs, n_jobs)), edges, r
 
 
-PARTS = 4  # of the ratios of a fold, as jobs of their own: two cores get even shares of five folds
+BLOCK = 2**20  # numbers that the ratios of a part may need: 8 MB
+PARTS = 4  # at least, of the ratios of a fold: two cores get even shares of five folds
 
 
-def parts_of(r, step):  # ratios, how many are looked at together -> slices
-    "The ratios in a few parts of whole blocks."
-    size = max(1, -(-len(r) // (PARTS * step))) * step
+def parts_of(r, target, paths):  # -> slices
+    "The ratios of a fold in parts of one size, each of which is a job."
+    most = max(1, BLOCK // (len(target) + 5 * len(paths)))
+    size = max(1, -(-len(r) // max(PARTS, -(-len(r) // most))))
     return [slice(i, i + size) for i in range(0, len(r), size)]
 
 
@@ -839,29 +923,18 @@ def accuracy_curve(  # noqa: PLR0913 (what is tried, on what, and how)
     paths, edges, r = judges(candidate, training, folds, nu, n_jobs)
     y, right = training.y, {rule: np.zeros(len(r)) for rule in rules}
     jobs = [
-        (ps, fold, part)
-        for ps, fold in zip(paths, folds)
-        for part in parts_of(r, block_size(fold.test, ps))
+        (ps, fold, part) for ps, fold in zip(paths, folds) for part in parts_of(r, fold.test, ps)
     ]
 
     def judged(job):
         ps, fold, part = job
         return hits(ps, y[fold.test], fold.test_weights, r[part], rules)
 
-    for (ps, _, part), found in zip(jobs, across(judged, jobs, n_jobs)):
+    for (_, _, part), found in zip(jobs, across(judged, jobs, n_jobs)):
         for rule, weight in found.items():
             right[rule][part] += weight
-        if part.stop >= len(r):
-            forget(ps)
     total = sum(fold.test_weights.sum() for fold in folds)
     return Curve(edges, r, {rule: weight / total for rule, weight in right.items()})
-
-
-def forget(paths):
-    "The shares at all break points are the bulk of a fold; once it has been judged, they may go."
-    for p in paths:
-        if isinstance(p, ClassPath):
-            p.path.forget()
 
 
 def result_row(curve, rule, on_path):  # -> a row of `cv_results_`
@@ -1054,7 +1127,7 @@ class TwinMarginSVCCV(_Planes):
 
     def _search(self, training):  # -> the best row, all rows
         "All candidates; the best, by accuracy and then by width."
-        rules = ("distance", "signed", "vote") if self.decision == "auto" else (self.decision,)
+        rules = RULES if self.decision == "auto" else (self.decision,)
         cv = self.cv
         if isinstance(cv, numbers.Integral):  # no more folds than the largest class has examples
             cv = min(cv, max(2, np.bincount(training.y).max()))

@@ -26,8 +26,11 @@ __all__ = [
     "NuPath",
     "nu_path_points",
     "nu_path",
+    "Place",
     "plane_at",
+    "Pieces",
     "path_norms",
+    "path_pieces",
     "path_distances",
     "merged",
     "path_kkt",
@@ -503,14 +506,16 @@ def _path_loop(A, c, Q, lift, most):  # -> the arrays of a `Track`, empty if it 
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #37640c3d
-@kernel("f8[::1], i8[::1], i8[::1], f8[::1], f8[:,::1]")
-def _unroll(c, end, members, last, Λ):  # changes Λ (b, m)
-    "The shares at every break point."
-    Λ[0] = c
-    for j in range(1, len(end)):
-        Λ[j] = Λ[j - 1]
-        for q in range(end[j - 1], end[j]):
-            Λ[j, members[q]] = last[q]
+@kernel("f8[::1], i8[::1], i8[::1], f8[::1], i8, f8[:,::1]")
+def _unroll(c, end, members, last, first, Λ):  # changes Λ (b, m)
+    "The shares at as many break points as fit, from the `first` on."
+    λ = c.copy()
+    for j in range(first + len(Λ)):
+        before = end[j - 1] if j > 0 else 0
+        for q in range(before, end[j]):
+            λ[members[q]] = last[q]
+        if j >= first:
+            Λ[j - first] = λ
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #b0bda73a
@@ -563,22 +568,25 @@ class NuPath(ExactPath):
     def breakpoints(self):
         return np.ascontiguousarray(self.s[::-1] / self.mass)
 
-    def _unrolled(self):
-        Λ = np.empty((len(self.s), len(self.A)))
-        _unroll(self.c, self.end, self.members, self.last, Λ)
+    def shares_between(self, first, beyond):
+        "The shares at the break points from `first` to the one before `beyond`; not kept."
+        Λ = np.empty((beyond - first, len(self.A)))
+        _unroll(self.c, self.end, self.members, self.last, first, Λ)
         return Λ
 
     @cached_property
     def shares(self):
-        return self._unrolled()
+        return self.shares_between(0, len(self.s))
 
     @cached_property
     def sums(self):  # much smaller than the shares, which are not kept for its sake
-        return self._unrolled() @ self.A
+        return self.shares_between(0, len(self.s)) @ self.A
 
-    def forget(self):
-        "Give back the memory of `shares`: they are unrolled again when they are asked for."
-        self.__dict__.pop("shares", None)
+    @cached_property
+    def products(self):  # -> (b,), (b-1,)
+        "Inner products of w at each break point with itself and with the next one, for (31.6)."
+        W = self.sums
+        return (W**2).sum(1), (W[1:] * W[:-1]).sum(1)
 
     @cached_property
     def peak(self):
@@ -592,6 +600,15 @@ class NuPath(ExactPath):
     def at(self, r):
         "The `MarginPlane` at one ratio, with its certificate."
         return plane_at(self, r)
+
+    def pieces(self, r):
+        "Where many ratios lie on the path, as `Pieces`."
+        return path_pieces(self, r)
+
+    def scores(self, C, first, beyond, points=False):  # -> (beyond - first, t)
+        "Scores of points, as `distances` takes them, at the break points from `first` on."
+        sums = self.sums[first:beyond] if points else self.shares_between(first, beyond)
+        return sums @ C.T
 
     def distances(self, C, r, points=False):
         "Signed distances of points to the planes at many ratios, one row each."
@@ -641,7 +658,7 @@ def _traced(A, Q, c=None):
             f"The path did not end within {most} break points: "
             "are the points on very different scales?"
         )
-    return NuPath(A, c, *track)
+    return NuPath(A, c, *map(np.copy, track))  # without the room for more break points
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #c3e0636e
@@ -676,21 +693,29 @@ def _least_mass(path):
     return path.s[path.s > 2e-10 * path.mass].min() / 2
 
 
-def _locate(path, s):  # masses (q,) -> j, t, first, last
-    """The break point at or below each mass and the weight of that end of the piece, then the first
-    and the last break point at the mass itself (none: first > last)."""
+class Place(NamedTuple):
+    "Where masses lie among the break points."
+
+    end: np.ndarray  # the break point at or below each mass (q,)
+    share: np.ndarray  # the weight of that end of the piece (q,)
+    first: np.ndarray  # the first break point at the mass itself (q,)
+    last: np.ndarray  # the last one; where there is none, first > last
+
+
+def _locate(path, s):  # masses (q,) -> Place
     near = 1e-10 * path.mass
     first = np.searchsorted(-path.s, -(s + near), "left")
     last = np.searchsorted(-path.s, -(s - near), "right") - 1
     j = np.clip(first, 1, len(path.s) - 1)
     length = path.s[j - 1] - path.s[j]
     t = np.divide(path.s[j - 1] - s, length, out=np.ones_like(s), where=length > 0)
-    return j, np.where(first <= last, (first == j) * 1.0, np.clip(t, 0, 1)), first, last
+    t = np.where(first <= last, (first == j) * 1.0, np.clip(t, 0, 1))
+    return Place(j, t, first, last)
 
 
-def _levels(path, s):  # masses (q,) -> lowest, highest
+def _levels(path, place):  # -> lowest, highest
     "The intervals of optimal levels."
-    j, t, first, last = _locate(path, s)
+    j, t, first, last = place
     at = first <= last
     inside = (1 - t) * path.down[j - 1] + t * path.up[j]
     top = np.minimum(first, len(path.s) - 1)
@@ -701,8 +726,9 @@ def _levels(path, s):  # masses (q,) -> lowest, highest
 def plane_at(path, r):  # -> MarginPlane
     "The plane at the ratio `r`."
     s = np.maximum([class_mass(r, path.mass)], _least_mass(path))
-    (j,), (t,), _, _ = _locate(path, s)
-    (lo,), (hi,) = _levels(path, s) / s
+    place = _locate(path, s)
+    (j,), (t,) = place.end, place.share
+    (lo,), (hi,) = _levels(path, place) / s
     λ = (1 - t) * path.shares[j - 1] + t * path.shares[j]
     μ = λ / λ.sum()
     f = path.A @ (μ @ path.A)
@@ -723,19 +749,43 @@ def plane_at(path, r):  # -> MarginPlane
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #9a5303d5
-def _lengths(path, s):  # masses (q,) -> (q,)
+class Pieces(NamedTuple):
+    "The pieces of a path on which many ratios lie, and what makes distances of scores there."
+
+    end: np.ndarray  # the break points at their lower ends (q,)
+    share: np.ndarray  # the weights of these ends (q,)
+    level: np.ndarray  # (q,)
+    length: np.ndarray  # ‖w‖ in the units of the scores, NaN where it cannot be told from 0 (q,)
+
+
+def _lengths(path, s, place):  # masses (q,), Place -> (q,)
     "‖w‖ at these masses by (31.6), NaN where it cannot be told from 0."
-    j, t, _, _ = _locate(path, s)
-    W = path.sums
-    square, cross = (W**2).sum(1), (W[1:] * W[:-1]).sum(1)
+    j, t = place.end, place.share
+    square, cross = path.products
     N = (1 - t) ** 2 * square[j - 1] + 2 * t * (1 - t) * cross[j - 1] + t**2 * square[j]
     return np.where(1e-14 * path.peak * s**2 < N, np.sqrt(np.maximum(N, 0)), np.nan)
 
 
+def _masses(path, r):  # ratios -> masses (q,)
+    "As far down as shares change."
+    return np.maximum(np.atleast_1d(np.asarray(r, float)) * path.mass, _least_mass(path))
+
+
 def path_norms(path, r):  # ratios (q,) -> ‖w‖/ν (q,), NaN where it cannot be told from 0
     "The distance of the two hulls at many ratios."
-    s = np.maximum(np.atleast_1d(np.asarray(r, float)) * path.mass, _least_mass(path))
-    return _lengths(path, s) / s
+    s = _masses(path, r)
+    return _lengths(path, s, _locate(path, s)) / s
+
+
+def path_pieces(path, r):  # ratios, each strictly between 0 and 1 (q,) -> Pieces
+    "Where many ratios lie on the path."
+    for x in (np.min(r), np.max(r)):
+        class_mass(x, path.mass)  # refuses what is not between 0 and 1
+    s = _masses(path, r)
+    place = _locate(path, s)
+    lo, hi = _levels(path, place)
+    level = np.where(np.isinf(hi), lo, (lo + hi) / 2)
+    return Pieces(place.end, place.share, level, _lengths(path, s, place))
 
 
 def path_distances(
@@ -745,17 +795,11 @@ def path_distances(
     points=False,  # is C instead x - z̄ in the coordinates of `path.A` (t, k)?
 ):  # -> (q, t), NaN in rows where w = 0
     "Signed distances of points to the planes at many ratios."
-    r = np.atleast_1d(np.asarray(r, float))
-    for x in (r.min(), r.max()):
-        class_mass(x, path.mass)  # refuses what is not between 0 and 1
-    s = np.maximum(r * path.mass, _least_mass(path))
-    j, t, _, _ = _locate(path, s)
-    lo, hi = _levels(path, s)
-    ρ = np.where(np.isinf(hi), lo, (lo + hi) / 2)
-    a, b = j.min() - 1, j.max() + 1  # the break points around these ratios, and no others
-    F = (path.sums if points else path.shares)[a:b] @ C.T
+    j, t, level, length = path_pieces(path, r)
+    a = j.min() - 1  # the break points around these ratios, and no others
+    F = path.scores(C, a, j.max() + 1, points)
     F = (1 - t)[:, None] * F[j - 1 - a] + t[:, None] * F[j - a]
-    return (F - ρ[:, None]) / _lengths(path, s)[:, None]
+    return (F - level[:, None]) / length[:, None]
 
 
 def merged(paths):  # -> edges (q+1,), middles (q,), ascending
