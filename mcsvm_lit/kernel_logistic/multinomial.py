@@ -16,6 +16,7 @@ __all__ = [
     "NEAR_ACCURACY",
     "DIRECTION_LIMIT",
     "LEAST_LOGARITHM",
+    "QUICK",
     "RISING_AIM",
     "softmax_loss",
     "log_probabilities",
@@ -105,6 +106,7 @@ DIRECTION_ACCURACY = 0.05  # of the slope: squared residual that is small enough
 NEAR_ACCURACY = 0.005  # the same with a preconditioner, where digits cost few products
 DIRECTION_LIMIT = 500  # conjugate gradients for one Newton system
 LEAST_LOGARITHM = -600.0  # logarithms of given distributions are clipped here
+QUICK = 20  # steps that find the best intercepts of all but far scores
 RISING_AIM = 0.1  # relative gap asked for at the weights below those asked for
 
 
@@ -293,19 +295,24 @@ def softmax_certificate(F, u, y, c, b, intercept=True, errors=0.0, **asked):
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #b3a84cf0
 class ClassBalance(NamedTuple):
-    "The loss at given intercepts, its gradient in them with its scale, and the probabilities."
+    "The loss at given intercepts, its gradient in them with its scales, and the probabilities."
 
     loss: float
     gradient: np.ndarray
-    scale: float
+    scale: np.ndarray
     p: np.ndarray
+
+    def within(self, each, all_in_all):
+        "Do the classes balance, each beside its own scale or all beside the sum?"
+        off = np.abs(self.gradient)
+        return (off <= each * self.scale).all() or off.max() <= all_in_all * self.scale.sum()
 
 
 def class_balance(F, y, c, b):
     "The two sides of (23.10) at intercepts b."
     p = np.exp(log_probabilities(F + b))
     τ = own_and_rest(p, y)
-    return ClassBalance(c @ softmax_loss(F + b, y), c @ τ, c @ np.abs(τ).sum(1), p)
+    return ClassBalance(c @ softmax_loss(F + b, y), c @ τ, c @ np.abs(τ), p)
 
 
 def balancing_direction(c, now, longest=np.inf):
@@ -348,28 +355,48 @@ def best_intercepts(
     "The intercepts that minimise the weighted loss of given scores: the root of (23.10)."
     if b is None:
         b = np.log(np.bincount(y, c, F.shape[1]))
-    b = b - b.mean()
+    b, balanced = _descend(F, y, c, b - b.mean(), QUICK)
+    if not balanced:
+        b = np.zeros_like(b)
+        for T in _temperatures(F):  # (23.10b)
+            steps, enough = (20, 0.1) if T > 1 else (200, 0.0)
+            b = T * _descend(F / T, y, c, b / T, steps, enough)[0]
+    return b
+
+
+def _temperatures(F):
+    "From where no score is far from another, by quarters, to 1."
+    T = np.ptp(F, axis=1).max() / 10
+    while T > 1:
+        yield T
+        T /= 4
+    yield 1.0
+
+
+def _descend(F, y, c, b, steps, enough=0.0):  # -> b; do the classes balance, but for rounding?
+    "Newton's steps from b, and where none is good, one class after another."
     now, reach = class_balance(F, y, c, b), None
-    for _ in range(200):
-        if np.abs(now.gradient).max() <= 1e-13 * now.scale:
-            break
+    for _ in range(steps):
+        if now.within(enough, 1e-13):
+            return b, True
         reach = intercept_reach(F, y, c) if reach is None else reach
         after = _damped_step(F, y, c, b, now, reach) or _sweep(F, y, c, b, now)
         if after is None:
-            break  # what is left is rounding
+            break
         b, now = after
-    return b
+    rounding = 4 * np.finfo(float).eps * intercept_reach(F, y, c)
+    return b, now.within(enough, rounding)
 
 
 def _damped_step(F, y, c, b, now, reach):  # -> (b, balance), or None if no length will do
     "Newton's step within reach, halved until loss or gradient has fallen enough (for speed)."
     d = balancing_direction(c, now, np.ptp(b) + reach)
     steep = np.abs(now.gradient).max()
-    for t in 0.5 ** np.arange(12):
+    for t in 0.5 ** np.arange(40):
         new = class_balance(F, y, c, b + t * d)
         lower = new.loss <= now.loss - 0.1 * t * (now.gradient @ d)
         flatter = np.abs(new.gradient).max() < 0.5 * steep
-        if lower or (flatter and new.loss <= now.loss * (1 + 1e-14)):
+        if (lower and new.loss < now.loss) or (flatter and new.loss <= now.loss * (1 + 1e-14)):
             return b + t * d, new
     return None
 
@@ -378,8 +405,8 @@ def _sweep(F, y, c, b, now):  # -> (b, balance), or None if it gains nothing
     "One class after another."
     b = one_class_after_another(F, y, c, b)
     new = class_balance(F, y, c, b)
-    flatter = np.abs(new.gradient).max() < np.abs(now.gradient).max()
-    return (b, new) if new.loss < now.loss or flatter else None
+    flatter = np.abs(new.gradient).max() < 0.5 * np.abs(now.gradient).max()
+    return (b, new) if new.loss < now.loss * (1 - 1e-12) or flatter else None
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #bb55c0d4
