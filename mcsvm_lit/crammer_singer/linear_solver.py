@@ -20,6 +20,7 @@ __all__ = [
     "PASSES",
     "SMALLER",
     "VANISHING",
+    "CLOSER",
     "Rows",
     "pair_gap",
     "Terms",
@@ -64,6 +65,7 @@ __all__ = [
     "ProximalNewton",
     "next_stage",
     "without_bias",
+    "vanishes",
     "with_smaller_rows",
     "with_larger_rows",
     "SmallerRows",
@@ -957,11 +959,17 @@ def next_stage(problem, p, smoothing, D, steps):  # -> (Smoothing, Point, D(η0)
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #9f8470af
 SMALLER = 10.0 ** np.arange(1, 7)  # what rows are divided by, one after the other
 VANISHING = 1e-4  # share of the penalty in the objective below which smaller rows may do
+CLOSER = 0.25  # share of `tol` for smaller rows; the rest is for what they lose, a matter of speed
 
 
 def without_bias(rows, M):
     "The squared norm of prototypes, their biases left out."
     return float((M[:, : rows.d] ** 2).sum())
+
+
+def vanishes(rows, M, primal):
+    "Is the penalty next to nothing beside the objective?"
+    return without_bias(rows, M) / 2 <= VANISHING * primal
 
 
 def with_smaller_rows(problem, s):
@@ -989,11 +997,12 @@ class SmallerRows:
 
     def run(self, problem, state, effort):
         effort.give_up()
-        goal, steps = replace(effort.goal, tol=effort.goal.tol / 4, verbose=0), 0
+        goal, steps = replace(effort.goal, tol=CLOSER * effort.goal.tol, verbose=0), 0
         best = lowest = highest = problem.certify(state, tol=effort.goal.tol)
         for s in SMALLER:
-            vanishes = without_bias(problem.rows, state.M) <= 2 * VANISHING * best.primal
-            if best.converged or not vanishes or steps >= effort.budget:
+            if best.converged or steps >= effort.budget:
+                break
+            if not vanishes(problem.rows, state.M, best.primal):
                 break
             goal = replace(goal, max_steps=effort.budget - steps)
             found = solve(with_smaller_rows(problem, s), goal, (Sweeps(), ProximalNewton()))

@@ -19,6 +19,8 @@ __all__ = [
     "MOSTLY",
     "SUPPORT",
     "AT_ZERO",
+    "SHORTER",
+    "FINISHING",
     "slopes",
     "TruncatedHinge",
     "Descent",
@@ -31,12 +33,15 @@ __all__ = [
     "kernel_many",
     "carried",
     "Road",
-    "newton_road",
-    "centred_at",
+    "unknowns",
+    "newton_steps",
+    "strategies_for",
+    "full_columns",
     "centred_products",
     "Placed",
     "placed",
     "choose_road",
+    "room",
     "finished",
     "trimmed",
     "least_intercepts",
@@ -90,8 +95,9 @@ def slopes(
     g, rows = gaps_between(F, y), np.arange(len(y))
     rival = g.argmin(1)
     u = g[rows, rival]
-    β = np.zeros(F.shape)
-    β[rows, rival] = np.where(u < s, -c * dloss(u, loss), 0.0)
+    below, β = u < s, np.zeros(F.shape)
+    with np.errstate(over="ignore"):  # the d.c. algorithm asks whether all are finite
+        β[rows[below], rival[below]] = -c[below] * dloss(u[below], loss)
     return β
 
 
@@ -153,7 +159,7 @@ def dca(
     m = solver(problem.convex, None)
     β = np.zeros_like(m.α)
     path = [problem.objective(m)]
-    for _ in range(most if problem.s > -np.inf else 0):
+    for _ in range(most):
         new = problem.slopes(m.F)
         if not np.isfinite(new).all():  # float64 has no tangent there
             break
@@ -168,7 +174,7 @@ def dca(
             return Descent(m, β, np.array(path), True)
         m, β = next_one, new
         path.append(Q)
-    return Descent(m, β, np.array(path), problem.s == -np.inf)
+    return Descent(m, β, np.array(path), False)
 
 
 @dataclass(frozen=True)
@@ -196,17 +202,13 @@ def truncate_vertex(
     v, s, most=DCA_STEPS
 ):  # moves the vertex -> (β, path of Q) or None if the walk was lost
     "The d.c. algorithm on a vertex of the path."
-    y, n = v.rows.y, np.arange(len(v.c))
+    y = v.rows.y
     Z1 = np.c_[v.rows.Z, np.ones(len(y))]
     path, β = [], np.zeros(v.η.shape)
     while True:
-        W = v.W
-        g = gaps_between(v.rows.Z @ W.T + v.b, y)
-        rival = g.argmin(1)
-        u = g[n, rival]
-        path.append((W * W).sum() / 2 + v.c @ np.clip(1 - u, 0, 1 - s))
-        new = np.zeros(g.shape)
-        new[n, rival] = np.where(u < s, v.c, 0.0)  # (53.2)
+        F, W = v.scores(), v.W
+        path.append((W * W).sum() / 2 + v.c @ truncated(gaps_between(F, y).min(1), s))
+        new = slopes(F, y, v.c, s)
         if (new == β).all() or len(path) > most:
             return β, np.array(path)
         if v.move(B=expand(new, y).T @ Z1) < 0:
@@ -265,7 +267,8 @@ def truncated_many(
     "Solutions for many weights of the classes, with a truncated loss."
     s, loss, most = truncation
     if loss == "hinge":
-        finish = None if s == -np.inf else partial(truncate_each, s=s, most=most)
+        convex = s == -np.inf  # then there is nothing to finish, and asking would only take time
+        finish = None if convex else partial(truncate_each, s=s, most=most)
         return solve_many(sample, Π, C, tol, finish, keep, verbose)
     w, found, solver = sample.example_weights(), [], ConvexSolver(Goal(tol))
     for π in progress(check_weights(Π, sample.K), verbose, desc="weights"):
@@ -329,36 +332,50 @@ class Road(NamedTuple):
 
     problem: WeightedHinge  # the first of them
     strategies: tuple
-    centre: object = 0.0  # what was taken off the rows (d,)
+    centre: object  # what was taken off the rows (d,)
 
 
-def newton_road(problem, max_iter):  # -> Road
+def unknowns(K, columns):
+    "How many a Newton step has: coefficients and an intercept for every class but one."
+    return (K - 1) * (columns + 1)
+
+
+def newton_steps(max_iter):  # -> strategies
     "Newton steps first; the other strategies if there is time for them."
     first, *others = BY_ROWS
     first = replace(first, most=min(max_iter, 2 * NEWTON_STEPS))
-    return Road(problem, (first, *others) if max_iter >= SECOND_ATTEMPT[0] else (first,))
+    return (first, *others) if max_iter >= SECOND_ATTEMPT[0] else (first,)
 
 
-def centred_at(Z, c):  # rows (n, d), weights -> (d,)
-    "Their weighted mean; free intercepts make every origin as good, and this one rounds least."
-    largest = np.maximum(np.abs(Z).max(0), 1e-300)
-    return (c / c.sum()) @ (Z / largest) * largest
+def strategies_for(size, hinge, max_iter):  # unknowns of a Newton step -> strategies
+    "Newton steps while they are cheap, or where there is nothing else; ascent beyond."
+    if not hinge or size <= MOST_UNKNOWNS_KERNEL:
+        return newton_steps(max_iter)
+    ascent = DualAscent(per_example=max_iter)
+    if size <= MOST_UNKNOWNS_AFTER and max_iter >= SECOND_ATTEMPT[1]:
+        return (ascent, *newton_steps(max_iter))
+    return (ascent,)
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #ce24a687
-MOSTLY = 0.5  # share of the weight from which on a column counts as full
+MOSTLY = 0.5  # share of the weight above which a column counts as full
+
+
+def full_columns(X, w):  # CSR rows (n, d), shares of the weight -> (d,) booleans
+    "Where more than half of the weight has an entry."
+    return (X != 0).T @ w > MOSTLY
 
 
 def centred_products(X, c):  # CSR rows (n, d), weights -> (R (n, n), centre (d,))
     "Inner products of the rows about their weighted mean, (53.9); only full columns get dense."
     w = c / c.sum()
-    largest = np.maximum(np.asarray(abs(X).max(0).todense()).ravel(), 1e-300)
-    centre = (X @ sparse.diags_array(1 / largest)).T @ w * largest
-    full = (X != 0).T @ w > MOSTLY
+    centre, full = X.T @ w, full_columns(X, w)
     thin, m = X[:, ~full], centre[~full]
     shift = thin @ m
     R = (thin @ thin.T).toarray() - shift[:, None] - shift + m @ m
-    for some in np.array_split(np.flatnonzero(full), 1 + full.sum() // X.shape[0]):
+    columns = np.flatnonzero(full)
+    for start in range(0, len(columns), X.shape[0]):  # a block takes no more memory than R
+        some = columns[start : start + X.shape[0]]
         D = X[:, some].toarray() - centre[some]
         R += D @ D.T
     return (R + R.T) / 2, centre
@@ -385,7 +402,7 @@ def placed(training, c, narrow):  # Training, weights, are there few columns? ->
         R, centre = centred_products(X, c)
         return Placed(Kernel("precomputed").fit(R), R, size + np.linalg.norm(centre), κ, centre)
     X = X.toarray() if sparse.issparse(X) else X
-    centre = centred_at(X, c)
+    centre = (c / c.sum()) @ X  # any origin does, as intercepts are free; this one rounds least
     return Placed(kernel, X - centre, size, κ, centre)
 
 
@@ -393,39 +410,43 @@ def choose_road(est, training):  # TruncatedHingeSVC, Training -> Road
     "The problem and the strategies that suit kernel, size and loss."
     y, c, K = training.y, est.C * training.weights, training.n_classes
     hinge = est.loss == "hinge"
-    narrow = est.kernel == "linear" and (K - 1) * (training.X.shape[1] + 1) <= MOST_UNKNOWNS_LINEAR
+    few = unknowns(K, training.X.shape[1]) <= MOST_UNKNOWNS_LINEAR
+    narrow = est.kernel == "linear" and few
     kernel, X, size, κ, centre = placed(training, c, narrow)
     if narrow:
         problem = WeightedHinge(y, c, K, X, loss=est.loss, size=size)
-        return newton_road(problem, est.max_iter)._replace(centre=centre)
+        return Road(problem, newton_steps(est.max_iter), centre)
     if not training.kernel.psd:
         check_psd(X if training.precomputed else kernel(X))
     problem = WeightedHinge(y, c, K, R=kernel(X), loss=est.loss, size=size, κ=κ)
-    unknowns = np.inf
-    if len(y) <= MOST_FACTORED or not hinge:
-        most = max(2, MOST_UNKNOWNS // (K - 1))
-        L, _ = pivoted_cholesky(kernel, X, FACTOR_TOL[est.tol <= 1e-8], most)
-        problem = replace(problem, Z=np.ascontiguousarray(L))
-        unknowns = (K - 1) * (L.shape[1] + 1)
-    if not hinge or unknowns <= MOST_UNKNOWNS_KERNEL:
-        return newton_road(problem, est.max_iter)._replace(centre=centre)
-    ascent = DualAscent(per_example=est.max_iter)
-    if unknowns <= MOST_UNKNOWNS_AFTER and est.max_iter >= SECOND_ATTEMPT[1]:
-        return Road(problem, (ascent, *newton_road(problem, est.max_iter).strategies), centre)
-    return Road(problem, (ascent,), centre)
+    if hinge and len(y) > MOST_FACTORED:
+        return Road(problem, strategies_for(np.inf, hinge, est.max_iter), centre)
+    most = max(2, MOST_UNKNOWNS // (K - 1))
+    L, _ = pivoted_cholesky(kernel, X, FACTOR_TOL[est.tol <= 1e-8], most)
+    problem = replace(problem, Z=np.ascontiguousarray(L))
+    strategies = strategies_for(unknowns(K, L.shape[1]), hinge, est.max_iter)
+    return Road(problem, strategies, centre)
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #92c90932
 SUPPORT = 1e-9  # share of an example's weight up to which its coefficients count as zero
 AT_ZERO = 1e-5  # share of an example's weight below which a multiplier counts as zero
+SHORTER = 1e-6  # intercepts of least norm are tried if this share of their square can be saved
+FINISHING = 1e-7  # relative gap that a finishing touch may leave, and share of Q that it may cost
 
 
-def finished(m, problem, state, Q):  # HingeSolution, WeightedHinge, HingeState, TruncatedHinge
-    "The solution at another state; m where that is no better than `tol` allows, or Q is higher."
+def room(path):  # Q after each step -> by how much a finishing touch may raise it
+    "A share of Q; and less than half of what the last step has gained, so that Q still falls."
+    gain = path[-2] - path[-1] if len(path) > 1 else np.inf
+    return min(FINISHING * abs(path[-1]), gain / 3)
+
+
+def finished(m, problem, state, Q, rise):  # HingeSolution, …, HingeState, TruncatedHinge
+    "The solution at another state; m where its gap is too large, or Q rises by more than `rise`."
     old = m.certificate
     state, _ = problem.refresh(state)
     new = problem.certify(state, old.n_iter, old.tol)
-    allowed = min(1e-8, old.tol)
+    allowed = min(FINISHING, old.tol)
     if not new.proved_gap <= max(old.proved_gap, allowed):
         return m
     if not new.relative_gap <= max(old.relative_gap, allowed):  # both bounds may be infinite above
@@ -433,16 +454,17 @@ def finished(m, problem, state, Q):  # HingeSolution, WeightedHinge, HingeState,
     if new.dual_feasibility > max(old.dual_feasibility, FEASIBLE):
         return m
     other = solution_of(problem, state, new)
-    return m if Q.objective(other) > Q.objective(m) + new.rounding + old.rounding else other
+    most = Q.objective(m) + rise + new.rounding + old.rounding
+    return m if Q.objective(other) > most else other
 
 
-def trimmed(m, problem, Q):  # HingeSolution, WeightedHinge, TruncatedHinge -> HingeSolution
+def trimmed(m, problem, Q, rise):  # HingeSolution, WeightedHinge, TruncatedHinge
     "The same solution without coefficients that are next to nothing."
-    small = (np.abs(m.A).max(1) <= SUPPORT * problem.c) & m.A.any(1)
+    small = (m.A.max(1) <= SUPPORT * problem.c) & m.A.any(1)  # rows sum to zero
     if not small.any():
         return m
     α = np.where(small[:, None], 0.0 if problem.β is None else problem.β, m.α)
-    return finished(m, problem, HingeState(problem.balanced(α), m.b), Q)
+    return finished(m, problem, HingeState(problem.balanced(α), m.b), Q, rise)
 
 
 def least_intercepts(m, y, c):  # hinge solution -> intercepts of least norm
@@ -450,16 +472,15 @@ def least_intercepts(m, y, c):  # hinge solution -> intercepts of least norm
     rows = np.arange(len(y))
     play = m.α > AT_ZERO * c[:, None]
     play[rows, y] = c - m.α.sum(1) > AT_ZERO * c
-    play[c <= 0] = False
-    return least_norm(intercept_bounds(m.F - m.b + 1 - np.eye(m.F.shape[1])[y], play))
+    return least_norm(intercept_bounds(m.F - m.b - np.eye(m.F.shape[1])[y], play))
 
 
-def settle_intercepts(m, problem, Q):  # HingeSolution, WeightedHinge, TruncatedHinge
+def settle_intercepts(m, problem, Q, rise):  # HingeSolution, WeightedHinge, TruncatedHinge
     "The same solution with intercepts of least norm."
     b = least_intercepts(m, problem.y, problem.c)
-    if not np.isfinite(b).all() or b @ b > m.b @ m.b * (1 - 1e-6):
+    if not b @ b <= (1 - SHORTER) * (m.b @ m.b):  # nor is it a number, if scores are none
         return m
-    return finished(m, problem, HingeState(m.α, b), Q)
+    return finished(m, problem, HingeState(m.α, b), Q, rise)
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #481efcf8
@@ -599,9 +620,9 @@ class TruncatedHingeSVC(KernelClassifier):
         problem = TruncatedHinge(road.problem, self.truncation_)
         descent = dca(problem, solver, self.max_dca_iter, LEAST_GAIN[self.loss])
         last = problem.bound(descent.β) if descent.β.any() else problem.convex
-        m = trimmed(descent.solution, last, problem)
+        m = trimmed(descent.solution, last, problem, room(descent.path))
         if self.loss == "hinge":
-            m = settle_intercepts(m, last, problem)
+            m = settle_intercepts(m, last, problem, room(descent.path))
         self._keep(training, m, road)
         self.objective_path_ = np.append(descent.path[:-1], problem.objective(m))
         self.n_dca_iter_ = len(descent.path) - 1
