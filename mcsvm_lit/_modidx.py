@@ -1628,6 +1628,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                               'mcsvm_lit/kernel_logistic/paper.py'),
                                                  'mcsvm_lit.kernel_logistic.paper.GroupedDescent.extremes': ( 'kernel_logistic/paper.html#groupeddescent.extremes',
                                                                                                               'mcsvm_lit/kernel_logistic/paper.py'),
+                                                 'mcsvm_lit.kernel_logistic.paper.GroupedDescent.goes_on': ( 'kernel_logistic/paper.html#groupeddescent.goes_on',
+                                                                                                             'mcsvm_lit/kernel_logistic/paper.py'),
                                                  'mcsvm_lit.kernel_logistic.paper.GroupedDescent.move': ( 'kernel_logistic/paper.html#groupeddescent.move',
                                                                                                           'mcsvm_lit/kernel_logistic/paper.py'),
                                                  'mcsvm_lit.kernel_logistic.paper.GroupedDescent.try_near_ones': ( 'kernel_logistic/paper.html#groupeddescent.try_near_ones',

@@ -280,14 +280,18 @@ class GroupedDescent(PairDescent):
             self.near[stopped] = True
         return d > 0
 
-    def try_near_ones(self, τ):  # -> has anything moved?
+    def goes_on(self, until):
+        "Are there steps left, and is anybody in the normal group?"
+        return self.steps < until.max_iter and not self.near.all()
+
+    def try_near_ones(self, until):  # -> has anything moved?
         "The outer loop: each index of the group against i_low, then i_up."
         changed = False
         for k in np.flatnonzero(self.near):
             for which in (1, 0):
                 other = self.extremes()[which]
                 H = self.H
-                if self.near.all() or abs(H[k] - H[other]) <= 2 * τ:
+                if not self.goes_on(until) or abs(H[k] - H[other]) <= 2 * until.τ:
                     continue
                 changed |= self.move(*((k, other) if H[k] > H[other] else (other, k)))
         return changed
@@ -298,19 +302,17 @@ def smo_groups(G, s, c, start=None, **limits):  # limits: see `Limits`; τ is 1e
     s, c = klr_check(s, c)
     until = Limits(**{"τ": 1e-6, **limits})
     descent = GroupedDescent(G, s, c, start)
-    trace, changed = [], True
-    while changed and descent.steps < until.max_iter and not descent.near.all():
-        while (
-            descent.steps < until.max_iter and not descent.near.all()
-        ):  # inner loop: the normal group
-            if descent.steps % (until.look or len(s)) == 0:
+    trace, changed, look = [], True, until.look or len(s)
+    while changed and descent.goes_on(until):
+        while descent.goes_on(until):  # inner loop: the normal group
+            if descent.steps % look == 0:
                 trace.append((descent.steps, descent.certificate().gap))
             (i, j), H = descent.extremes(), descent.H
             if H[i] - H[j] <= 2 * until.τ:
                 break
             descent.move(i, j)
-        changed = descent.try_near_ones(until.τ)
-    ended = descent.steps < until.max_iter and not descent.near.all()
+        changed = descent.try_near_ones(until)
+    ended = descent.goes_on(until)
     return finished(descent, trace, "smo_groups", ended, n_iter=descent.steps, tol=until.tol)
 
 
