@@ -62,6 +62,7 @@ from ..core.simplex import own_and_rest
 from ..core.solving import Effort, Goal, solve
 from .costs import cost_table
 from .hard_margin import solve_hard
+from .interior_points import InteriorPoints
 from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
 from .sampled_newton import SampledNewton
 
@@ -102,6 +103,7 @@ class ByFactor:
 STRATEGIES = (
     SampledNewton(),
     Sweeps(),
+    InteriorPoints(),
     ProximalNewton(),
     SmallerRows(),
     KernelDescent(per_example=FIRST_STEPS),

@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "DENSE",
     "LISTS_DONE",
     "SWEEPS",
     "LEAST_SWEEPS",
@@ -89,8 +90,10 @@ from ..core.threads import one_thread
 from .kernel_solver import contrary, exchange
 from .problem import ONE_EACH, Costs, State, by_label, one_hot
 
-
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #6a404ce7
+DENSE = 2**14  # entries up to which sparse rows are made dense: to slice those takes longer
+
+
 class Rows:
     """The data as the solver reads them, dense or CSR, with the bias as a column not written out.
 
@@ -218,7 +221,9 @@ class LinearCrammerSinger:
     @classmethod
     def of(cls, training, C=1.0, bias=0.0, table=ONE_EACH.table):
         "The problem of training data, with the loss weighted by `C`; `table`: costs of classes."
-        rows, c = Rows(training.X, bias), C * training.weights
+        X, c = training.X, C * training.weights
+        small = sparse.issparse(X) and X.shape[0] * X.shape[1] <= DENSE
+        rows = Rows(X.toarray() if small else X, bias)
         return cls(rows, training.y, c, training.n_classes, by_label(table, training.y))
 
     @property
