@@ -31,6 +31,9 @@ __all__ = [
     "extent",
     "result_text",
     "translate_only",
+    "leave_out",
+    "settings_of",
+    "remembered",
     "owners_in",
     "dispatcher_of",
     "Loop",
@@ -243,6 +246,54 @@ def translate_only():
     codegen.set_env = lambda name, environment: None
     NRTContext.get_meminfos = owners_in
     arrayobj.raise_with_shape_context = _shapes_differ()
+    leave_out()
+
+
+def leave_out():
+    "Let numba leave out what it does for no use of ours, or many times over."
+    from numba.core.base import BaseContext
+    from numba.core.postproc import PostProcessor
+    from numba.core.targetconfig import TargetConfig
+    from numba.core.typing import npydecl
+
+    PostProcessor.run = _in_order
+    TargetConfig.values = settings_of
+    BaseContext.get_abi_sizeof = remembered(
+        BaseContext.get_abi_sizeof, lambda context, kind: (context, str(kind))
+    )
+    npydecl.ufunc_find_matching_loop = remembered(
+        npydecl.ufunc_find_matching_loop, lambda ufunc, types: (ufunc, tuple(types))
+    )
+
+
+def _in_order(self, emit_dels=False, extend_lifetimes=False):
+    "What numba does after many passes: here the lives of variables wait until somebody asks."
+    from numba.core.postproc import VariableLifetime
+    from numba.core.transforms import canonicalize_cfg
+
+    f = self.func_ir
+    f.blocks = canonicalize_cfg(f.blocks)
+    f.variable_lifetime, f.generator_info = VariableLifetime(f.blocks), None
+    if emit_dels:
+        self._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+
+def settings_of(flags):  # one of numba's lists of settings -> {name: value}
+    "All settings of a list, those that nobody has set too."
+    return {name: flags._values.get(name, o.default) for name, o in flags.options.items()}
+
+
+def remembered(f, key):  # key: the arguments -> what the result depends on
+    "A function that computes nothing twice."
+    results = {}
+
+    def found(*args):
+        k = key(*args)
+        if k not in results:
+            results[k] = f(*args)
+        return results[k]
+
+    return found
 
 
 def owners_in(context, builder, t, value):  # -> [(numba type, owner)]
@@ -1117,8 +1168,8 @@ def kernel_facts(loops):  # -> {name: facts}
 
 # %% ../../nbs/core/03b_ahead.ipynb #b44e9218
 COMMON_SHARE = 0.4  # time of linking and simplifying / time of translating everything
-BEST_SHARE = 0.35  # of the best level
-OTHER_SHARE = 0.1  # of any other
+BEST_SHARE = 0.65  # of the best level
+OTHER_SHARE = 0.13  # of any other
 
 
 def level_shares():
