@@ -384,7 +384,7 @@ def _descend(F, y, c, b, steps, enough=0.0):  # -> b; do the classes balance, bu
         if after is None:
             break
         b, now = after
-    rounding = 4 * np.finfo(float).eps * intercept_reach(F, y, c)
+    rounding = min(4 * np.finfo(float).eps * intercept_reach(F, y, c), 1e-6)
     return b, now.within(enough, rounding)
 
 
