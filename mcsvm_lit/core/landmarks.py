@@ -42,7 +42,6 @@ __all__ = [
 # %% ../../nbs/core/07c_landmarks.ipynb #7d8a0420
 import numbers
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +53,7 @@ from .certificates import Certificate, gap_rounding, roundoff, score_rounding
 from .kernels import Kernel, gram_block
 from .passes import Block, Rounds, SmoothedHinge, mixture, sampled_newton
 from .simplex import own_and_rest
+from .threads import cached_property
 
 # %% ../../nbs/core/07c_landmarks.ipynb #061fa5a6
 CANDIDATES = 20_000  # rows among which landmarks are chosen

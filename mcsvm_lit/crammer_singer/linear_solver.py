@@ -75,7 +75,6 @@ __all__ = [
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #3331c3c4
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -86,7 +85,7 @@ from ..core.compiled import Indices, Matrix, Number, Vector, kernel
 from ..core.linear import conjugate_gradients, definite_solver
 from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
-from ..core.threads import one_thread
+from ..core.threads import cached_property, one_thread
 from .kernel_solver import contrary, exchange
 from .problem import ONE_EACH, Costs, State, by_label, one_hot
 

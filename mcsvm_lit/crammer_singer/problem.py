@@ -22,7 +22,6 @@ __all__ = [
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #c963b50c
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ from ..core.estimators import kernel_scores
 from ..core.extras import optional
 from ..core.kernels import Kernel
 from ..core.simplex import own_and_rest
+from ..core.threads import cached_property
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #8a49fafa

@@ -30,7 +30,6 @@ __all__ = [
 # %% ../../nbs/crammer_singer/15_rankings.ipynb #f3c05306
 import numbers
 from dataclasses import replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +43,7 @@ from ..core.estimators import kernel_scores, scale_gamma, warn_unconverged, weig
 from ..core.kernels import Kernel, refuse_indefinite
 from ..core.simplex import own_and_rest, project_row, project_simplex
 from ..core.solving import Goal, solve
-from ..core.threads import limit_public
+from ..core.threads import cached_property, limit_public
 from .classifier import STRATEGIES
 from .linear_solver import LinearCrammerSinger, Rows
 from .problem import Costs, CrammerSinger, State

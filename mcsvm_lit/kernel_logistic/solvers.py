@@ -81,7 +81,6 @@ __all__ = [
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #859cffd6
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -102,7 +101,7 @@ from ..core.compiled import Vector, kernel
 from ..core.linear import conjugate_gradients, definite_solver, share_of
 from ..core.single import DoubleRows, KeptRows, KeptTiles, SingleRows
 from ..core.solving import Effort, Goal, Pace, solve
-from ..core.threads import one_thread
+from ..core.threads import cached_property, one_thread
 from .problem import best_intercept, klr_certificate, klr_check, klr_values
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #52be7817

@@ -92,7 +92,6 @@ __all__ = [
 
 # %% ../../nbs/probability/52_hinge.ipynb #0195e897
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -104,7 +103,7 @@ from ..core.compiled import Count, Indices, Matrix, Number, Vector, kernel
 from ..core.extras import optional
 from ..core.simplex import project_row
 from ..core.solving import Goal, solve
-from ..core.threads import one_thread
+from ..core.threads import cached_property, one_thread
 from .losses import dloss
 from .losses import loss as loss_of
 

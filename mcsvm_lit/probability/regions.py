@@ -49,7 +49,6 @@ __all__ = [
 
 # %% ../../nbs/probability/57_regions.ipynb #aa3da4f1
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +64,7 @@ from mcsvm_lit.probability.path_in_weights import (
 from ..core.compiled import kernel
 from ..core.paths import load_record, save_record
 from ..core.simplex import quasi_simplex
-from ..core.threads import one_thread
+from ..core.threads import cached_property, one_thread
 from .hinge import CURVATURE, expand
 from .losses import choose_truncation
 from .simplex import inverse_shares

@@ -41,7 +41,6 @@ __all__ = [
 
 # %% ../../nbs/twin_ksvc/43a_kernel_planes.ipynb #691da2d6
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +49,7 @@ from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 from ..core.boxqp import NOT_PSD, BoxProgram, boxqp_trusted
 from ..core.certificates import Certificate, roundoff
 from ..core.kernels import gram_block
+from ..core.threads import cached_property
 from .surface import Hyperplane
 
 # %% ../../nbs/twin_ksvc/43a_kernel_planes.ipynb #c2130d2d

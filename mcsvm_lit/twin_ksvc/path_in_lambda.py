@@ -106,7 +106,6 @@ __all__ = [
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #f97187ec
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -127,7 +126,7 @@ from ..core.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
 from ..core.elbow import elbow_append, elbow_delete
 from ..core.estimators import callers_level, progress
 from ..core.paths import ExactPath, largest
-from ..core.threads import one_thread
+from ..core.threads import cached_property, one_thread
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8e332432
 # 2²⁷ + 1 splits a double into two halves of 26 bits (Dekker).
