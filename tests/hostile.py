@@ -179,6 +179,14 @@ def stored(X, storage):
 
 
 # -- what is fitted -------------------------------------------------------------------------------
+def relevances(case):
+    """What labels of several kinds say of each class: one applies, a ranking, two apply, or none."""
+    K = min(case.K, case.n)
+    below = (np.arange(K) - np.arange(K)[:, None]) % K  # how far a label is behind the class
+    kinds = below == 0, -below, below < 2, (below == 0) & (np.arange(K)[:, None] > 0)
+    return np.asarray(kinds[case.option // 3], float)
+
+
 def cycle(options, case):
     """One of the options of a classifier."""
     return options[case.option % len(options)]
@@ -213,14 +221,31 @@ SPECIAL = {
         grid=0.25,
         scheme=cycle(("gumbel", "indirect", "direct", "pairwise"), c),
     ),
+    "LabelRankingSVC": lambda c: dict(
+        C=c.C, fit_intercept=c.option % 2 == 1, border=c.option % 3 != 0
+    ),
+    "WeightedVoteProbability": lambda c: dict(
+        estimator=voter_of(c),
+        n_weights=4,
+        scheme=cycle(("pairwise", "one-vs-rest", "gumbel"), c),
+    ),
 }
+
+
+def voter_of(case):
+    """What `WeightedVoteProbability` is put around."""
+    kernel = "linear" if case.kernel == "precomputed" else case.kernel  # rows are features to it
+    names = "CrammerSingerSVC", "KernelLogisticRegression"
+    return getattr(mcsvm_lit, cycle(names, case))(kernel=kernel, C=case.C)
 
 
 def classifier_of(name, case):
     """The classifier of a case, not yet fitted."""
     model = getattr(mcsvm_lit, name)()
     known = model.get_params()
-    asked = dict(kernel=case.kernel, **SPECIAL[name](case))
+    asked = SPECIAL[name](case)
+    if "kernel" in known:
+        asked["kernel"] = case.kernel
     if case.tol != "default" and "tol" in known:
         asked["tol"] = case.tol
     if case.budget != "default" and "max_iter" in known:
@@ -238,24 +263,30 @@ def gram(X, Z):
 
 @dataclass(frozen=True)
 class Training:
-    """What a classifier is given."""
+    """What a classifier is given; `relevant` is what labels say of the classes, (K, K)."""
 
     X: object
     y: np.ndarray
     w: np.ndarray | None
+    relevant: np.ndarray
 
     def fit(self, model):
         """The model, fitted with weights where there are any."""
+        y = self.labels() if isinstance(model, mcsvm_lit.LabelRankingSVC) else self.y
         if self.w is None or "sample_weight" not in signature(model.fit).parameters:
-            return model.fit(self.X, self.y)
-        return model.fit(self.X, self.y, sample_weight=self.w)
+            return model.fit(self.X, y)
+        return model.fit(self.X, y, sample_weight=self.w)
+
+    def labels(self):
+        """Relevances of all labels for each row."""
+        return self.relevant[np.unique(self.y, return_inverse=True)[1]]
 
 
 def training_of(case):
     """The data of a case as they are passed to `fit`."""
     X, y, w = rows_of(case)
     X = gram(X, X) if case.kernel == "precomputed" else stored(X, case.storage)
-    return Training(X, named(y, case.labels), w)
+    return Training(X, named(y, case.labels), w, relevances(case))
 
 
 # -- one fit --------------------------------------------------------------------------------------
@@ -297,6 +328,8 @@ def fitted(training, model, complaints):
             return None
     complaints += numerical(seen)
     warned = any(issubclass(w.category, ConvergenceWarning) for w in seen)
+    if not hasattr(model, "certificate_"):
+        return model
     converged = model.certificate_.converged
     if warned == converged:
         complaints.append(f"warning: converged is {converged}, a warning was given: {warned}")
@@ -308,13 +341,18 @@ def fitted(training, model, complaints):
 ARRAYS = "dual_coef_", "coef_", "intercept_", "planes_", "label_distribution_", "objective_path_"
 
 
+def decisions(model, X):
+    """Scores, or probabilities where there are no scores."""
+    return (getattr(model, "decision_function", None) or model.predict_proba)(X)
+
+
 def unfinite(model, X):
     """Names of what is not finite in a fitted model."""
     for name in ARRAYS:
         value = getattr(model, name, None)
         if value is not None and not np.isfinite(value).all():
             yield f"not finite: {name}"
-    if np.isnan(model.decision_function(X)).any():
+    if np.isnan(decisions(model, X)).any():
         yield "not finite: decision_function"
     if hasattr(model, "predict_proba"):
         P = model.predict_proba(X)
@@ -384,6 +422,33 @@ def judged_crammer_singer(model, X, y, w):
     P = norm + c @ (rival.max(1) - own)
     D = α[np.arange(len(S)), y[S]].sum() - half
     yield model.certificate_, P, D
+
+
+def judged_ranking(model, X, y, w, relevant):
+    A, S, Y = model.dual_coef_.astype(LONG), model.support_, relevant[y]
+    b = model.intercept_.astype(LONG)
+    F, half = expanded(model, X, S, centred(A, model.border))
+    if model.kernel == "linear":
+        coef = centred(model.coef_.T.astype(LONG), model.border)
+        F, half = X @ coef, (coef**2).sum() / 2
+    b = centred(b[None], model.border)
+    if model.border:
+        Y = np.c_[Y, borders(Y)]
+    above = Y[:, :, None] > Y[:, None, :]
+    G = (F + b)[:, None, :] + 1 - (F + b)[:, :, None]
+    loss = np.where(above, np.maximum(G, 0), 0).max(2).sum(1)
+    yield model.certificate_, half + (b**2).sum() / 2 + model.C * w @ loss, None
+
+
+def centred(A, border):
+    """Coefficients of all labels and the border, whose sum is zero, from those above the border."""
+    return np.c_[A, np.zeros(len(A))] - A.sum(1, keepdims=True) / (A.shape[1] + 1) if border else A
+
+
+def borders(Y):
+    """Relevances between those that are positive and the others."""
+    low, high = np.where(Y > 0, -np.inf, Y).max(1), np.where(Y > 0, Y, np.inf).min(1)
+    return np.where(high < np.inf, (np.maximum(low, 0) + high) / 2, low + 1)
 
 
 def judged_logistic(model, X, y, w):
@@ -475,6 +540,7 @@ JUDGES = {
     "KernelLogisticRegression": judged_logistic,
     "TwinMarginSVC": judged_margin,
     "TruncatedHingeSVC": judged_truncated,
+    "LabelRankingSVC": judged_ranking,
 }
 
 
@@ -485,8 +551,9 @@ def dishonest(name, model, training):
     if model.kernel not in ("linear", "rbf", "poly", "precomputed"):
         return
     X, y, w = whole(training)
+    more = (training.relevant,) if name == "LabelRankingSVC" else ()
     with np.errstate(over="ignore", under="ignore"):
-        values = list(JUDGES[name](model, X, y, w))
+        values = list(JUDGES[name](model, X, y, w, *more))
     for c, P, D in values:
         scale = max(abs(float(P)), abs(c.primal), 1e-6 * c.unit)
         room = c.rounding + (ROUND + 1e-15) * scale
@@ -501,7 +568,7 @@ def dishonest(name, model, training):
 # -- laws -----------------------------------------------------------------------------------------
 def same_bits(what, one, other, X, Z=None):
     """A complaint if two models decide differently in any bit."""
-    a, b = one.decision_function(X), other.decision_function(X if Z is None else Z)
+    a, b = decisions(one, X), decisions(other, X if Z is None else Z)
     if not np.array_equal(a, b, equal_nan=True):
         worst = np.nanmax(np.abs(a - b))
         yield f"{what}: decisions differ by up to {worst:.1e}"
@@ -519,14 +586,14 @@ def same_optimum(what, one, other):
 def permuted(case, training):
     p = np.random.default_rng(case.seed + 1).permutation(len(training.y))
     X = training.X[p][:, p] if case.kernel == "precomputed" else training.X[p]
-    return Training(X, training.y[p], None if training.w is None else training.w[p])
+    return replace(training, X=X, y=training.y[p], w=None if training.w is None else training.w[p])
 
 
 def copied(case, training):
     if case.weights != "whole" or case.kernel == "precomputed":
         return None
     i = np.repeat(np.arange(len(training.y)), training.w.astype(int))
-    return Training(training.X[i], training.y[i], None)
+    return replace(training, X=training.X[i], y=training.y[i], w=None)
 
 
 def absent(case, training):
@@ -534,19 +601,19 @@ def absent(case, training):
         return None
     i = np.flatnonzero(training.w > 0)
     X = training.X[i][:, i] if case.kernel == "precomputed" else training.X[i]
-    return Training(X, training.y[i], training.w[i])
+    return replace(training, X=X, y=training.y[i], w=training.w[i])
 
 
 def relabelled(case, training):
-    return Training(training.X, np.array(["p", "q", "r", "s"])[rows_of(case)[1]], training.w)
+    return replace(training, y=np.array(["p", "q", "r", "s"])[rows_of(case)[1]])
 
 
 def sparse_or_dense(case, training):
     if case.kernel == "precomputed" or case.storage == "float32":
         return None
     if case.storage == "csr":
-        return Training(training.X.toarray(), training.y, training.w)
-    return Training(csr_matrix(training.X), training.y, training.w)
+        return replace(training, X=training.X.toarray())
+    return replace(training, X=csr_matrix(training.X))
 
 
 LAWS = dict(
@@ -561,7 +628,7 @@ LAWS = dict(
 
 def one_optimum(name):
     """Is the certificate one of the whole fit, so that two of them can be compared?"""
-    return name in ("CrammerSingerSVC", "KernelLogisticRegression")
+    return name in ("CrammerSingerSVC", "KernelLogisticRegression", "LabelRankingSVC")
 
 
 def broken_law(name, case, training, model):
@@ -583,6 +650,10 @@ def broken_law(name, case, training, model):
             yield f"{case.law}: refused"
         return
     exact = case.kernel != "precomputed" or case.law in ("relabelled", "again")
+    if name == "WeightedVoteProbability" and case.law == "copies":
+        exact = (
+            False  # each copy brings its own weight to the voters, and 3 w need not be w + w + w
+        )
     if case.law != "sparse" and exact:
         yield from same_bits(case.law, model, twin, training.X)
     elif one_optimum(name):

@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "NOTHING",
     "LARGEST_SYSTEM",
     "LARGEST_TABLE",
     "NEWTON_STEPS",
@@ -41,8 +42,10 @@ from ..core.certificates import Certificate, gap_rounding, roundoff
 from ..core.linear import definite_solver
 from ..core.simplex import own_and_rest
 
-
 # %% ../../nbs/kernel_logistic/23b_linear.ipynb #b308a17a
+NOTHING = 1e-150  # entries whose square is lost; a column of them is as good as zero
+
+
 class Table(NamedTuple):
     """Rows whose columns are centred and of equal size.
 
@@ -63,7 +66,7 @@ class Table(NamedTuple):
         "The table of rows X with weights c."
         X = X.toarray() if issparse(X) else np.asarray(X, float)
         largest = np.abs(X).max(axis=0)
-        largest[largest == 0] = 1.0
+        largest[largest < NOTHING] = 1.0
         Z = X / largest  # so that no square overflows
         mean = c @ Z / c.sum() if centred else np.zeros(X.shape[1])
         Z -= mean
