@@ -472,10 +472,10 @@ def span_certificates(point, F, η, c, parts, free=False, **asked):  # noqa: PLR
     )
 
 
-def balanced(η, y, c):  # -> η with Σ c (e_y - η) = 0, the share of the mixture
+def balanced(η, y, c):  # -> η with Σ c (e_y - η) = 0
     "The distributions mixed as in (7b.6), so that every class gets the weight of its labels."
     t, q = mixture(c @ η, np.bincount(y, c, η.shape[1]))
-    return (η, 0.0) if t == 0 or not q.any() else ((1 - t) * η + t * q, t)
+    return (1 - t) * η + t * q
 
 
 # %% ../../nbs/core/07c_landmarks.ipynb #a56ac5b2
@@ -526,7 +526,7 @@ def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
         F = without + b
     η = end.loss.look(F, y, c).η
     if bias.value and bias.free:
-        η, _ = balanced(η, y, c)
+        η = balanced(η, y, c)
     point = SpanPoint(kernel, X, marks, a, b, own_and_rest(η, y, c), bias.value * (not bias.free))
     parts = (hinge_parts if hinge else softmax_parts)(F, η, y)
     passes, unit = rounds.passes + 1, float(trivial(loss, y, c))
