@@ -180,7 +180,7 @@ def stored(X, storage):
 
 # -- what is fitted -------------------------------------------------------------------------------
 def relevances(case):
-    """What labels of several kinds say of each class: one applies, a ranking, two apply, or none."""
+    """What labels say of each class: one applies, a ranking, two apply, or perhaps none."""
     K = min(case.K, case.n)
     below = (np.arange(K) - np.arange(K)[:, None]) % K  # how far a label is behind the class
     kinds = below == 0, -below, below < 2, (below == 0) & (np.arange(K)[:, None] > 0)

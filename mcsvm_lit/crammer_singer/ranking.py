@@ -11,6 +11,7 @@ __all__ = [
     "LEAST_VISITS",
     "VANISHING",
     "STEPS_PER_PAIR",
+    "IDLE",
     "Pairs",
     "pairs_of",
     "forbidding",
@@ -242,6 +243,7 @@ TRAILS = 4  # of how many trails the span is searched
 LEAST_VISITS = 50  # turns between two leaps, at least
 VANISHING = 4e-15  # probabilities below this are zero
 STEPS_PER_PAIR = 20_000
+IDLE = 2000  # passes over the pairs in which the gap should have fallen by a tenth
 
 
 class RowDescent:
@@ -260,11 +262,17 @@ class RowDescent:
 
     def run(self, problem, state, effort):
         point = RowPoint(problem, state)
-        steps = visits = 0
+        steps = visits = since = 0
+        best = np.inf
         while True:
             primal, share = survey(point.F, point.η, point.held)
             gap = share.sum()
             effort.tell(primal, gap, steps, point.state)
+            if gap <= 0.9 * best:
+                best, since = gap, steps
+            elif steps - since > IDLE * problem.n:  # rounding is all that is left
+                effort.give_up()
+                return point.state(), steps
             if gap <= effort.aim * primal or steps >= effort.budget:
                 return point.state(), steps
             todo = np.flatnonzero(share >= WORST * share.max())
