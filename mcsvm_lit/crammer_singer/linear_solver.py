@@ -90,7 +90,7 @@ from .kernel_solver import contrary, exchange
 from .problem import ONE_EACH, Costs, State, by_label, one_hot
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #6a404ce7
-DENSE = 2**14  # entries up to which sparse rows are made dense: to slice those takes longer
+DENSE = 2**13  # entries up to which sparse rows are made dense: to slice those takes longer
 
 
 class Rows:
