@@ -132,12 +132,13 @@ def best_gap(t, s=-np.inf, name="hinge"):  # shares 0 <= t < 1 of the top class;
         raise ValueError(
             "The share of a class that leaves something to the others is at least 0 and below 1."
         )
+    zero = np.zeros(t.shape)
     if name == "hinge":
-        u = np.stack([0 * t, 0 * t + 1])
+        u = np.stack([zero, zero + 1])
     else:
         with np.errstate(divide="ignore"):
             inner = np.log(t / (1 - t)) / (2 if name == "exponential" else 1)
-        u = np.stack([0 * t, np.clip(inner, 0, -s)] + [0 * t + np.inf] * (s > -np.inf))
+        u = np.stack([zero, np.clip(inner, 0, -s)] + [zero + np.inf] * (s > -np.inf))
     r = gap_risk(t, u, s, name)
     return np.take_along_axis(u, (r <= r.min(0) * (1 + 1e-14)).argmax(0)[None], 0)[0]
 
