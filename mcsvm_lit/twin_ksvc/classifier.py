@@ -43,7 +43,7 @@ __all__ = [
 import numbers
 import warnings
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +73,7 @@ from mcsvm_lit.twin_ksvc.path_in_lambda import (
     FollowPath,
     TwinPath,
     follow,
+    inaccuracy,
     left_sum,
     multipliers,
     path_down_to,
@@ -90,9 +91,9 @@ from mcsvm_lit.twin_ksvc.problem import (
     twin_qp,
 )
 from mcsvm_lit.twin_ksvc.surface import (
-    NO_SLOPE,
     VOTES,
     bit_level,
+    distances,
     held_out,
     landmarks_of,
     surface_of,
@@ -386,7 +387,7 @@ class PairVotes(KernelClassifier):
 
     def _scores(self, X):  # -> (n, K), (47.2)
         f, n_classes = self._values(X), len(self.classes_)
-        d = np.abs(f) / np.maximum(self.norms_, NO_SLOPE)[..., None]
+        d = distances(f, self.norms_[..., None])
         b = np.stack([f[:, 0], -f[:, 1]], 1) > self._level
         V, T = tally(b, d, self.pairs_, n_classes, self._vote)
         return V + squash(T)
@@ -938,11 +939,24 @@ class TwinKSVCCV(PairVotes):
             )
 
         self.paths_ = list(across(paths, pairs, self.n_jobs))
+        self._warn_of_paths()
         found = {
             pair: [self._on_path(path, λ, standard, marks) for path, λ in zip(two, lams)]
             for pair, two, lams in zip(pairs, self.paths_, self.lam_)
         }
         return self._keep(training, found, standard, rules)
+
+    def _warn_of_paths(self):
+        "Where rounding has spoilt a path, some other λ might have been better."
+        spoilt = [f for f in map(inaccuracy, chain.from_iterable(self.paths_)) if f is not None]
+        if spoilt:
+            worst = max(spoilt, key=lambda found: found.worst)
+            warnings.warn(
+                f"{len(spoilt)} of the paths_ are inaccurate: around λ = {worst.value:.3g} "
+                f"optimality conditions are violated by {worst.worst:.0e}, so that lam_ may not be "
+                "the best. The planes at lam_ have certificates of their own. Scale the features.",
+                stacklevel=callers_level(),
+            )
 
     def _on_path(self, path, lam, standard, marks):  # -> FoundPlane
         "The plane at one λ of a path."

@@ -24,7 +24,7 @@ import numpy as np
 from ..core.estimators import folds_of, gather
 from .path_in_lambda import path_of
 from .problem import homogeneous, plane, twin_dual, twin_qp
-from .surface import bit_level, plane_lengths
+from .surface import bit_level, distances, plane_lengths
 from .vote import squash, tally
 
 # %% ../../nbs/twin_ksvc/45_family.ipynb #db653017
@@ -61,7 +61,7 @@ def by_path(qp, lams):  # -> the same
 def answer(scheme, U, X, n_classes, eps=0.2, vote="nearest"):  # planes (m, d+1) -> class indices
     "What the planes of a family, in the order of `programs`, make of samples."
     f = U @ homogeneous(X).T
-    d = np.abs(f) / plane_lengths(U)[:, None]
+    d = distances(f, plane_lengths(U)[:, None])
     if scheme == "ovr":
         return d.argmin(0)
     d, tests = d.reshape(-1, 2, len(X)), f.reshape(-1, 2, len(X)) > bit_level(eps)

@@ -89,6 +89,7 @@ __all__ = [
     "warn_stopped",
     "path_of",
     "exposed",
+    "inaccuracy",
     "warn_inaccurate",
     "path_down_to",
     "twin_path",
@@ -1095,12 +1096,18 @@ def exposed(path):
     return ill_conditioned(path.qp.R) or ROUNDOFF * terms > 1e-3 * INACCURATE
 
 
-def warn_inaccurate(path):
-    "Warn where rounding has spoilt a path; one that it cannot spoil is not looked at."
+def inaccuracy(path):  # -> PathKKT, or None
+    "Where rounding has spoilt a path most; a path that it cannot spoil is not looked at."
     if not exposed(path):
-        return
+        return None
     found = path.kkt(max(1, len(path.S) // LOOKED_AT))
-    if not found.worst <= INACCURATE:
+    return None if found.worst <= INACCURATE else found
+
+
+def warn_inaccurate(path):
+    "Warn where rounding has spoilt a path."
+    found = inaccuracy(path)
+    if found is not None:
         warnings.warn(
             f"The path is inaccurate: around λ = {found.value:.3g} its optimality conditions are "
             f"violated by {found.worst:.0e}, because the rows span more orders of magnitude than "

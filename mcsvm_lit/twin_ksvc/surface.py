@@ -9,6 +9,7 @@ __all__ = [
     "MERGED",
     "OUTERMOST",
     "NO_SLOPE",
+    "FARTHEST",
     "LEFT_OUT",
     "decide",
     "bit_level",
@@ -25,6 +26,7 @@ __all__ = [
     "TwinSurface",
     "best_cell",
     "plane_lengths",
+    "distances",
     "values_and_distances",
     "fold_errors",
     "surface_of",
@@ -232,6 +234,7 @@ def best_cell(errors, width1, width2):  # -> (i, j)
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #08e153f0
 NO_SLOPE = 1e-300  # a plane without slope is far from everything
+FARTHEST = 1e300  # beyond it a distance counts as this: two of them still have a sum
 
 
 def plane_lengths(U):  # rows w, b -> ‖w‖
@@ -239,11 +242,16 @@ def plane_lengths(U):  # rows w, b -> ‖w‖
     return np.maximum(np.linalg.norm(U[..., :-1], axis=-1), NO_SLOPE)
 
 
+def distances(f, lengths):  # values of planes, lengths of their normals; as they broadcast
+    "|f|/‖w‖, finite whatever the plane."
+    return np.abs(f) / np.maximum(lengths, np.maximum(np.abs(f) / FARTHEST, NO_SLOPE))
+
+
 def values_and_distances(path, X, λ):  # -> f, |f|/‖w‖ (n, len(λ))
     "What the planes of a path say of samples, and how far these are from them."
     U = path.planes(λ)
     f = homogeneous(X) @ U.T
-    return f, np.abs(f) / plane_lengths(U)
+    return f, distances(f, plane_lengths(U))
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #4582f270
