@@ -379,7 +379,7 @@ class OwnClass:
 DAMPING = 0.0, 1e-14, 1e-12, 1e-10, 1e-8  # shares of the trace that are tried as a further ridge
 
 
-def damped_factor(M, delta, noise=0.0):  # noise: how far eigenvalues may be off; changes M
+def damped_factor(M, delta, noise):  # noise: how far eigenvalues may be off; changes M
     """The Cholesky factor of M + δI, with the least further ridge that makes it one.
 
     What a further ridge does to the plane, the certificate sees in its residual. The last resort
