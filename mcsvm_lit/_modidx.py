@@ -4560,6 +4560,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                                'mcsvm_lit/twin_ksvc/kernel_planes.py'),
                                                    'mcsvm_lit.twin_ksvc.kernel_planes.Vector': ( 'twin_ksvc/kernel_planes.html#vector',
                                                                                                  'mcsvm_lit/twin_ksvc/kernel_planes.py'),
+                                                   'mcsvm_lit.twin_ksvc.kernel_planes.belongs': ( 'twin_ksvc/kernel_planes.html#belongs',
+                                                                                                  'mcsvm_lit/twin_ksvc/kernel_planes.py'),
                                                    'mcsvm_lit.twin_ksvc.kernel_planes.damped_factor': ( 'twin_ksvc/kernel_planes.html#damped_factor',
                                                                                                         'mcsvm_lit/twin_ksvc/kernel_planes.py'),
                                                    'mcsvm_lit.twin_ksvc.kernel_planes.gap_certificate': ( 'twin_ksvc/kernel_planes.html#gap_certificate',

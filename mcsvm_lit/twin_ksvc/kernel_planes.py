@@ -31,6 +31,7 @@ __all__ = [
     "damped_factor",
     "Columns",
     "KernelPlaneState",
+    "belongs",
     "KernelPlane",
     "SolveByColumns",
     "round_of",
@@ -452,6 +453,13 @@ class KernelPlaneState(NamedTuple):
     measured: Measured
 
 
+def belongs(task, z, measured):  # multipliers -> bool
+    "Do both sides of (43a.7) agree, but for a factor of two?"
+    with np.errstate(over="ignore", invalid="ignore"):
+        left = task.lam * (task.weights @ measured.own**2 + task.delta * measured.length)
+        return bool(left <= 2 * (z @ np.abs(measured.others)))
+
+
 @dataclass(frozen=True)
 class KernelPlane:
     """One plane in a feature space, as a problem for `core.solving.solve`.
@@ -477,8 +485,12 @@ class KernelPlane:
         return PlaneTask(s.own, s.others, s.weights, self.q, self.hi, self.lam, s.delta)
 
     def with_multipliers(self, z):  # -> KernelPlaneState
+        "Those, and their plane; none if rounding has spoilt it."
         plane = self.space.plane(z, self.lam)
-        return KernelPlaneState(z, plane, self.space.measure(self.task, plane))
+        measured = self.space.measure(self.task, plane)
+        if belongs(self.task, z, measured):
+            return KernelPlaneState(z, plane, measured)
+        return self.with_multipliers(np.zeros(len(z)))
 
     def start(self, before=None):
         "All multipliers at their bounds if no multiple of that point is better, else at zero."
