@@ -172,7 +172,7 @@ def unit_and_ridge(spread, largest, delta):  # largest: entry -> σ, δ
         return 1.0, delta
     # rows that differ by rounding only are all the same
     differ = spread > (1e-14 * largest) ** 2
-    return spread**0.5 if differ else largest or 1.0, RIDGE
+    return spread**0.5 if differ else 1.0, RIDGE
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #517eeec6
