@@ -117,9 +117,8 @@ def _ordinal_loss(v, X, y, K, C):  # -> value and gradient of -log-likelihood + 
     p = np.maximum(ordinal_probabilities(η, θ)[np.arange(len(y)), y], 1e-300)
     ends = np.concatenate([[-np.inf], θ, [np.inf]])
     upper, lower = expit(ends[y + 1] - η), expit(ends[y] - η)
-    # d log p / dθ of its two ends
-    rise = np.where(y < K - 1, upper * (1 - upper) / p, 0)
-    fall = np.where(y > 0, lower * (1 - lower) / p, 0)
+    # d log p / dθ of its two ends, zero where the end is infinite
+    rise, fall = upper * (1 - upper) / p, lower * (1 - lower) / p
     dθ = np.bincount(y, rise, K)[: K - 1] - np.bincount(y, fall, K)[1:]
     dβ = X.T @ (1 - upper - lower) + β / C
     gradient = np.concatenate([dβ, -_by_parameters(dθ, v[d:])])
