@@ -416,7 +416,8 @@ class KernelLogisticRegression(KernelClassifier):
     def _score_errors(self, size):
         "How far rounding can take scores at points of these sizes, and the intercepts, (4.8)."
         size = size + (len(self.classes_) - 1) * np.sqrt(self._largest_diagonal)
-        constant = BALANCED * (1 + np.abs(self.intercept_).max()) if self._largest_diagonal else 0.0
+        free = self._largest_diagonal or self.intercept_.any()
+        constant = BALANCED * (1 + np.abs(self.intercept_).max()) if free else 0.0
         if self.kernel_.name == "linear":
             longest = np.linalg.norm(self.coef_, axis=1).max()
             return roundoff(self.coef_.shape[1] + 12) * size * longest + constant
