@@ -232,19 +232,20 @@ class Work(NamedTuple):
     truncation: Truncation
     weights: np.ndarray  # of the examples
     tol: float
+    bounded: bool = True  # are bounds of scores wanted? (hinge loss only)
 
     def __call__(self, f, part):  # -> V (m, K, q), b, objectives, certificates, slack
         "The solutions for the weights of a part."
         sample = f.sample(part.y, self.K, self.weights, part.on)
         if not f.gram:
-            tol, hinge = min(self.tol, 1e-8), self.truncation.loss == "hinge"
-            many = truncated_many(sample, part.Π, self.C, self.truncation, tol, keep=hinge)
-            slack = self.slack(sample, part.Π, many) if hinge else None
+            tol = min(self.tol, 1e-8)
+            many = truncated_many(sample, part.Π, self.C, self.truncation, tol, keep=self.bounded)
+            slack = self.slack(sample, part.Π, many) if self.bounded else None
             return many.W, many.b, many.objective, many.certificates, slack
         many = kernel_many(sample, part.Π, self.C, self.truncation, self.tol)
         V = np.zeros((len(part.Π), self.K, len(part.y)))
         V[:, :, slice(None) if part.on is None else part.on] = many.A.transpose(0, 2, 1)
-        slack = self.slack(sample, part.Π, many)
+        slack = self.slack(sample, part.Π, many) if self.bounded else None
         return V, many.b, many.objective, many.certificates, slack
 
     def slack(self, sample, Π, many):  # Sample, weights, ManySolutions -> LabelSlack
@@ -440,7 +441,7 @@ def fit_fold(est, training, fold):  # an unfitted classifier -> probabilities of
         seen, new = X[np.ix_(train, train)], X[np.ix_(test, train)]
     else:
         seen, new = X[train], X[test]
-    model = clone(est)._fit(seen, training.y[train], fold.train_weights)
+    model = clone(est)._fit(seen, training.y[train], fold.train_weights, bounded=False)
     return model.predict_proba(new)
 
 
@@ -590,7 +591,7 @@ def train_share(training, fold):  # Training, Fold -> TrainShare
     return TrainShare(share, fold.test)
 
 
-def fit_jointly(est, training, C):  # -> Fit
+def fit_jointly(est, training, C, bounded=True):  # are bounds of scores wanted? -> Fit
     "All classes in one problem, or two classes with a loss that page 53a has not."
     K, Π = training.n_classes, own_weights(est, training.n_classes)
     two = of_two(est, K)
@@ -599,7 +600,8 @@ def fit_jointly(est, training, C):  # -> Fit
     f = features(training, k, est.loss)
     machines = two_class_machines(training.y, K, est.scheme) if two else None
     parts = parts_of(training.y, Π, machines, PART_GRAM if f.gram else PART)
-    work = Work(C if two else K * C, k, Truncation(s, est.loss), training.weights, est.tol)
+    truncation, bounded = Truncation(s, est.loss), bounded and not two and est.loss == "hinge"
+    work = Work(C if two else K * C, k, truncation, training.weights, est.tol, bounded)
     sizes = [len(part.Π) for part in parts]
     answers = solve_parts(est, f, parts, sizes, work, (f.Z, training.y, work, Π))
     order = np.argsort(np.concatenate([part.at for part in parts]))
@@ -610,7 +612,7 @@ def fit_jointly(est, training, C):  # -> Fit
         b = (b[:, 0] - b[:, 1]).reshape(len(machines), len(Π))
     certificates = [certificate for answer in answers for certificate in answer[3]]
     slack = None
-    if not two and answers[0][4] is not None:
+    if bounded:
         parts = zip(*(answer[4] for answer in answers))
         slack = LabelSlack(*(np.concatenate(part)[order] for part in parts))
     return Fit(Π, rows, V, b, worst_certificate(certificates, est.tol), s, slack)
@@ -820,11 +822,11 @@ class SVMProbabilityClassifier(KernelClassifier):
         SVMProbabilityClassifier
             The fitted classifier.
         """
-        self._fit(X, y, sample_weight)
+        self._fit(X, y, sample_weight, bounded=True)
         warn_unconverged(type(self).__name__, self.certificate_)
         return self
 
-    def _fit(self, X, y, sample_weight=None):
+    def _fit(self, X, y, sample_weight, bounded):  # bounded: are bounds of scores wanted?
         "Fit without looking at the certificate."
         training = self._training(X, y, sample_weight)
         self.C_, self.temperature_ = self.C, 1.0
@@ -837,7 +839,7 @@ class SVMProbabilityClassifier(KernelClassifier):
         if convex_machines(self, training.n_classes):
             fit = fit_machines(self, training, self.C_, folds if self.temperature else ())
         else:
-            fit = fit_jointly(self, training, self.C_)
+            fit = fit_jointly(self, training, self.C_, bounded)
         if self.temperature and folds:
             self.temperature_ = self._left_out(training, fit, folds).temperature()
         self._keep(training, fit)

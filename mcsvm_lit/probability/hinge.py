@@ -71,6 +71,8 @@ __all__ = [
     "advance",
     "step_length",
     "interior",
+    "in_the_span",
+    "from_the_span",
     "interior_point",
     "HingeState",
     "WeightedHinge",
@@ -856,9 +858,26 @@ def interior(m, p, tol, most):  # moves p to the solution -> steps
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #89194172
+def in_the_span(m):  # Conditions -> the same for L of (52.18), and Q
+    "The problem in as many columns as there are examples."
+    Q, R = np.linalg.qr(m.Z1[:, :-1].T)
+    L = np.ascontiguousarray(np.c_[R.T, m.Z1[:, -1]])
+    return m._replace(Z1=L, B=np.ascontiguousarray(np.c_[m.B[:, :-1] @ Q, m.B[:, -1]])), Q
+
+
+def from_the_span(Θ, Q, B):  # [V, b], Q, linear term -> [W, b]
+    "The weights of (52.18), and the intercepts."
+    V, b, B = Θ[:, :-1], Θ[:, -1], B[:, :-1]
+    return np.c_[V @ Q.T - (B - B @ Q @ Q.T), b]
+
+
 def interior_point(m, tol=1e-9, most=NEWTON_STEPS, b=0.0):  # Conditions -> (Interior, steps)
-    "The interior point method that suits the width of the data."
-    K, q = m.B.shape
+    "The interior point method that suits the shape of the data."
+    n, (K, q) = len(m.y), m.B.shape
+    if q - 1 > n:
+        square, Q = in_the_span(m)
+        p, steps = interior_point(square, tol, most, b)
+        return p._replace(Θ=from_the_span(p.Θ, Q, m.B)), steps
     if (K - 1) * q > NARROW:
         return interior_plain(m, tol, most, b)
     p = first_point(m, b)

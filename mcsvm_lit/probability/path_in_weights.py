@@ -546,8 +546,9 @@ class Vertex:
             events = walk(self.rows, here, there, self.sets(), self.b, most, corners)
         except LinAlgError:  # rounding has made a system singular: the walk is lost
             return -1
-        if events >= 0:
-            self.c, self.B = there
+        if events < 0 or not (np.isfinite(self.η).all() and np.isfinite(self.b).all()):
+            return -1  # or nearly singular
+        self.c, self.B = there
         return events
 
 
