@@ -2146,6 +2146,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                  'mcsvm_lit/probability/classifier.py'),
                                                   'mcsvm_lit.probability.classifier.label_slack': ( 'probability/classifier.html#label_slack',
                                                                                                     'mcsvm_lit/probability/classifier.py'),
+                                                  'mcsvm_lit.probability.classifier.linear_features': ( 'probability/classifier.html#linear_features',
+                                                                                                        'mcsvm_lit/probability/classifier.py'),
                                                   'mcsvm_lit.probability.classifier.log_likelihood': ( 'probability/classifier.html#log_likelihood',
                                                                                                        'mcsvm_lit/probability/classifier.py'),
                                                   'mcsvm_lit.probability.classifier.machine_expansion': ( 'probability/classifier.html#machine_expansion',

@@ -23,6 +23,7 @@ __all__ = [
     "ENOUGH",
     "weights_of",
     "Features",
+    "linear_features",
     "features",
     "LabelSlack",
     "label_slack",
@@ -154,6 +155,7 @@ class Features(NamedTuple):
     rows: np.ndarray | None = None  # the examples kept; None: the features are the data's own
     L: np.ndarray | None = None  # the rows of the factor that belong to them
     gram: bool = False  # is Z the Gram matrix?
+    Q: np.ndarray | None = None  # what turns weights for Z into those for the data's own columns
 
     def sample(self, y, K, w, on=None):  # on: the examples that take part, or all
         "The examples as the solvers of pages 52a and 53 want them."
@@ -166,7 +168,7 @@ class Features(NamedTuple):
     def expansion(self, V):  # coefficients (m, K, q) -> (rows or None, coefficients for them)
         "Coefficients for kernel values, as in (54.3)."
         if self.rows is None:
-            return None, V
+            return None, V if self.Q is None else V @ self.Q.T
         if self.gram:
             used = np.flatnonzero(np.abs(V).max((0, 1)) > 0)
             return self.rows[used], np.ascontiguousarray(V[:, :, used])
@@ -175,12 +177,20 @@ class Features(NamedTuple):
         return self.rows, v.reshape(V.shape)
 
 
+def linear_features(X):  # dense -> Features
+    "The rows, or the square matrix that has their inner products where that is narrower."
+    if X.shape[1] <= len(X):
+        return Features(X)
+    Q, R = np.linalg.qr(X.T)
+    return Features(np.ascontiguousarray(R.T), Q=Q)
+
+
 def features(training, K, loss):  # Training, classes per solution -> Features
     "The features that suit kernel, size and loss."
     X, kernel = training.X, training.kernel
     most = max(2, MOST_UNKNOWNS[loss] // (K - 1))
     if kernel.name == "linear" and X.shape[1] < most:
-        return Features(X.toarray() if sparse.issparse(X) else X)
+        return linear_features(X.toarray() if sparse.issparse(X) else X)
     if not kernel.psd:
         check_psd(kernel(X))
     L, pivots = pivoted_cholesky(kernel, X, max_rank=most)
