@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 # %% ../../nbs/studies/62_baselines.ipynb #89ed3ed4
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -204,12 +205,17 @@ def _prices(tree, X, y):
 
 
 def _errors(tree, X, y, prices, folds):
-    """Errors of the pruned trees on held-out folds (prices, folds); zero if there is one fold."""
+    """Errors of the pruned trees on held-out folds (prices, folds); zero if there is one fold.
+
+    A class with fewer examples than there are folds is missing from some of them, without a word.
+    """
     if folds < 2:
         return np.zeros((len(prices), 1))
     parts = StratifiedKFold(folds)
     trees = [clone(tree).set_params(ccp_alpha=price) for price in prices]
-    return 1 - np.array([cross_val_score(t, X, y, cv=parts) for t in trees])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return 1 - np.array([cross_val_score(t, X, y, cv=parts) for t in trees])
 
 
 class PrunedTree(ClassifierMixin, BaseEstimator):
@@ -218,7 +224,7 @@ class PrunedTree(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     cv : int, default=10
-        Folds; fewer where a class has fewer examples.
+        Folds; fewer where a class has fewer examples, but two where any class can be split.
     random_state : int, optional
         Of the tree.
     """
@@ -231,7 +237,8 @@ class PrunedTree(ClassifierMixin, BaseEstimator):
         """Grow, prune, and keep the tree."""
         X, y = validate_data(self, X, y)
         tree = DecisionTreeClassifier(random_state=self.random_state)
-        folds = min(self.cv, np.unique(y, return_counts=True)[1].min())
+        sizes = np.unique(y, return_counts=True)[1]
+        folds = min(self.cv, max(2, sizes.min()), sizes.max())
         prices = _prices(tree, X, y)
         E = _errors(tree, X, y, prices, folds)
         mean = E.mean(1)
