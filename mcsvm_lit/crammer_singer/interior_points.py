@@ -15,7 +15,7 @@ __all__ = [
     "ScaledRows",
     "LeastSquares",
     "Inside",
-    "room",
+    "room_below_levels",
     "Newton",
     "boundary",
     "values",
@@ -57,7 +57,7 @@ class ScaledRows(NamedTuple):
 
 
 class LeastSquares:
-    """Problems (13.22) for weights `D` = c d, solved by one QR decomposition.
+    """Problems (13.23) for weights `D` = c d, solved by one QR decomposition.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ class Inside(NamedTuple):
         return Inside(M, η / η.sum(1, keepdims=True), np.maximum(v, LEAST))
 
 
-def room(problem, F, v):
-    "The room below levels that leave the own class what it has in v, (13.23)."
+def room_below_levels(problem, F, v):
+    "The room below levels that leave the own class what it has in v, (13.22)."
     own = np.arange(problem.n), problem.y
     G = F + problem.costs.added(problem.y, problem.K)
     return v[own][:, None] + (G[own][:, None] - G)
@@ -136,7 +136,7 @@ class Newton:
         M, η, v = inside
         self.rows, self.inside, self.c = rows, inside, problem.c[:, None]
         self.d = η / v
-        self.off = room(problem, rows.scores(M), v) - v
+        self.off = room_below_levels(problem, rows.scores(M), v) - v
         self.apart = problem.prototypes(η) - M
         self.nearest = LeastSquares(rows, self.c * self.d)
 
@@ -161,10 +161,9 @@ def boundary(x, Δ):
 # %% ../../nbs/crammer_singer/13d_interior_points.ipynb #2ed9f699
 def values(problem, M, η):  # -> (primal value of M, dual value of η)
     "Both sides of the gap."
-    G = problem.rows.scores(M) + problem.costs.added(problem.y, problem.K)
-    own = np.arange(problem.n), problem.y
+    added, own = problem.costs.added(problem.y, problem.K), (np.arange(problem.n), problem.y)
+    G = problem.rows.scores(M) + added
     primal = (M**2).sum() / 2 + problem.c @ (G.max(1) - G[own])
-    added = problem.costs.added(problem.y, problem.K)
     paid = (η * (added - added[own][:, None])).sum(1)
     return float(primal), float(problem.c @ paid - (problem.prototypes(η) ** 2).sum() / 2)
 
