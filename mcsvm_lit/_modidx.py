@@ -2314,6 +2314,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                              'mcsvm_lit/probability/hinge.py'),
                                              'mcsvm_lit.probability.hinge.hinge_values': ( 'probability/hinge.html#hinge_values',
                                                                                            'mcsvm_lit/probability/hinge.py'),
+                                             'mcsvm_lit.probability.hinge.in_row_space': ( 'probability/hinge.html#in_row_space',
+                                                                                           'mcsvm_lit/probability/hinge.py'),
                                              'mcsvm_lit.probability.hinge.in_the_span': ( 'probability/hinge.html#in_the_span',
                                                                                           'mcsvm_lit/probability/hinge.py'),
                                              'mcsvm_lit.probability.hinge.intercept_bounds': ( 'probability/hinge.html#intercept_bounds',

@@ -144,6 +144,7 @@ class Newton:
         "The step that would make η v what `target` says."
         d, total = self.d, self.d.sum(1)
         a = target / self.inside.v - self.inside.η - d * self.off
+        # What is taken from a is orthogonal to all columns: left in, it would only cost digits.
         even = a - d * (a.sum(1) / total)[:, None]
         ΔM = self.nearest(-np.sqrt(self.c / d) * even, self.apart)
         z = self.rows.scores(ΔM)

@@ -112,7 +112,7 @@ from ..core.estimators import KernelClassifier, folds_of, progress, warn_unconve
 from ..core.kernels import Kernel, check_psd, pivoted_cholesky
 from ..core.simplex import grid_size
 from ..core.threads import across
-from .hinge import expand
+from .hinge import expand, in_row_space
 from .losses import border_weights, choose_truncation
 from .path_in_weights import Sample, tour
 from .truncated import Truncation, kernel_many, slopes, truncated_many
@@ -181,8 +181,8 @@ def linear_features(X):  # dense -> Features
     "The rows, or the square matrix that has their inner products where that is narrower."
     if X.shape[1] <= len(X):
         return Features(X)
-    Q, R = np.linalg.qr(X.T)
-    return Features(np.ascontiguousarray(R.T), Q=Q)
+    L, Q = in_row_space(X)
+    return Features(L, Q=Q)
 
 
 def features(training, K, loss):  # Training, classes per solution -> Features
@@ -610,7 +610,8 @@ def fit_jointly(est, training, C, bounded=True):  # are bounds of scores wanted?
     f = features(training, k, est.loss)
     machines = two_class_machines(training.y, K, est.scheme) if two else None
     parts = parts_of(training.y, Π, machines, PART_GRAM if f.gram else PART)
-    truncation, bounded = Truncation(s, est.loss), bounded and not two and est.loss == "hinge"
+    bounded = bounded and not two and est.loss == "hinge"
+    truncation = Truncation(s, est.loss)
     work = Work(C if two else K * C, k, truncation, training.weights, est.tol, bounded)
     sizes = [len(part.Π) for part in parts]
     answers = solve_parts(est, f, parts, sizes, work, (f.Z, training.y, work, Π))

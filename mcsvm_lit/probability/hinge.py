@@ -71,6 +71,7 @@ __all__ = [
     "advance",
     "step_length",
     "interior",
+    "in_row_space",
     "in_the_span",
     "from_the_span",
     "interior_point",
@@ -858,11 +859,17 @@ def interior(m, p, tol, most):  # moves p to the solution -> steps
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #89194172
+def in_row_space(Z):  # rows (n, q), q >= n -> L (n, n), Q (q, n)
+    "The factors of Z = L Qᵀ, (52.18)."
+    Q, R = np.linalg.qr(Z.T)
+    return np.ascontiguousarray(R.T), Q
+
+
 def in_the_span(m):  # Conditions -> the same for L of (52.18), and Q
     "The problem in as many columns as there are examples."
-    Q, R = np.linalg.qr(m.Z1[:, :-1].T)
-    L = np.ascontiguousarray(np.c_[R.T, m.Z1[:, -1]])
-    return m._replace(Z1=L, B=np.ascontiguousarray(np.c_[m.B[:, :-1] @ Q, m.B[:, -1]])), Q
+    L, Q = in_row_space(m.Z1[:, :-1])
+    Z1 = np.ascontiguousarray(np.c_[L, m.Z1[:, -1]])
+    return m._replace(Z1=Z1, B=np.ascontiguousarray(np.c_[m.B[:, :-1] @ Q, m.B[:, -1]])), Q
 
 
 def from_the_span(Θ, Q, B):  # [V, b], Q, linear term -> [W, b]
