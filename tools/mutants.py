@@ -1,6 +1,6 @@
 """Would a page notice a mistake in its own code? `make mutants PAGE=nbs/core/04_certificates.ipynb`
 
-    python tools/mutants.py NB [--most 20] [--seed 0] [--of FUNCTION …]
+    python tools/mutants.py NB [--most 20] [--seed 0] [--of FUNCTION …] [--afresh]
 
 One at a time, small mistakes are made in the exported cells of a notebook: an operator is
 exchanged, a number changed, a condition turned around, a statement left out. The page is then run
@@ -9,14 +9,18 @@ last cell *survives*, and is listed. A survivor means that the change makes no d
 changes nothing but speed, or that the page has a hole: then it needs an assertion.
 
 The page runs once as it is. Before each cell with a mistake the process forks, so that a mistake
-costs only the cells that follow. Inner loops that are written as in the package are not compiled
-again. Messages, drawings, documentation and decorators stay as they are, as do very small numbers
-(tolerances) and large ones (limits). `--most 0` makes every mistake there is.
+costs only the cells that follow; long cells on which no other one depends come last, because most
+mistakes do not get so far. With `--afresh` every mistake runs the page from its first cell: for
+pages that make and remove files. Inner loops that are written as in the package are not compiled
+again, and those that a mistake has changed run as plain Python where that decides. Messages,
+drawings, documentation and decorators stay as they are, as do very small numbers (tolerances) and
+large ones (limits). `--most 0` makes every mistake there is.
 """
 
 import argparse
 import ast
 import copy
+import dis
 import importlib
 import json
 import linecache
@@ -28,6 +32,7 @@ import select
 import signal
 import sys
 import tempfile
+import time
 import types
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -40,8 +45,9 @@ os.environ.setdefault("MCSVM_LIT_FIGURES", tempfile.mkdtemp())
 from mcsvm_lit.core.compiled import Compiled  # noqa: E402 (after the number of threads)
 
 PATIENCE = 4  # a page with a mistake may take so many times as long
-LEAST_SECONDS = 20
+LEAST_SECONDS = 10
 FOR_COMPILING = 90  # seconds more for an inner loop that has changed
+LONG = 0.3  # seconds after which a cell may come last
 MEMORY = 8 << 30
 SKIPPED = re.compile(r"nbdev_export\(|#\|\s*eval:\s*false|^\s*$")
 
@@ -229,16 +235,47 @@ def borrow_from(package):
 
     def borrowed(self):
         twin = getattr(package, self.__name__, None)
-        if self._ready is None and self.__module__ == "__main__" and alike(self, twin):
-            self._ready = twin.ready()
+        if self._ready is None and self.__module__ == "__main__":
+            if alike(self, twin):
+                self._ready = twin.ready()
+            elif os.environ.get("MCSVM_LIT_PLAIN"):
+                self._ready = self.py_func
         return ready(self)
 
     Compiled.ready = borrowed
 
 
-def _in_child(cells, space, seconds, writer):
+def needs_and_makes(code):
+    """The names that a cell expects to find, and those that it leaves behind."""
+    needs, makes = set(), set()
+    for step in dis.get_instructions(code):
+        if step.opname == "STORE_NAME":
+            makes.add(step.argval)
+        elif step.opname == "LOAD_NAME":
+            needs |= {step.argval} - makes
+    for inner in (c for c in code.co_consts if isinstance(c, types.CodeType)):
+        needs |= set(inner.co_names) | needs_and_makes(inner)[0]
+    return needs, makes
+
+
+def long_ones_last(cells, exported, seconds):
+    """The order of the cells, by which of them are long and nobody's business."""
+    names = {i: needs_and_makes(code) for i, code in cells.items()}
+
+    def can_wait(i):
+        needs, makes = names[i]
+        later = [names[j] for j in cells if j > i]
+        return not any(makes & n or needs & m for n, m in later)
+
+    late = [i for i in cells if i not in exported and seconds[i] > LONG and can_wait(i)]
+    return [*(i for i in cells if i not in late), *late]
+
+
+def _in_child(cells, space, seconds, writer, plain):
     """Run cells, and say how it ended."""
     os.setpgid(0, 0)
+    if plain:
+        os.environ["MCSVM_LIT_PLAIN"] = "1"
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (the process ends with it)
@@ -252,12 +289,12 @@ def _in_child(cells, space, seconds, writer):
     os._exit(0)
 
 
-def attempt(cells, space, seconds):
+def attempt(cells, space, seconds, plain=False):
     """Run cells in a fork of this process; returns how it ended and the processor time."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
-        _in_child(cells, space, seconds, writer)
+        _in_child(cells, space, seconds, writer, plain)
     os.close(writer)
     heard = select.select([reader], [], [], 10 * seconds)[0]
     end = os.read(reader, 999).decode() if heard else "time-out"
@@ -279,18 +316,50 @@ def read(notebook):
     return trees, [i for i in trees if "#| export" in text[i]], module[1]
 
 
-def campaign(trees, chosen, space, limit):
-    """Make the mistakes one after another; yields each with its end."""
-    cells = {i: code_of(tree, f"<cell {i}>") for i, tree in trees.items()}
-    for i in cells:
+def seconds_of(cells, space):
+    """How long each cell takes, on the page as it is; the process ends where the page fails."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        for i, cell in cells.items():
+            begun = time.process_time()
+            _quietly(cell, space)
+            os.write(writer, f"{i} {time.process_time() - begun}\n".encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as lines:
+        said = {int(i): float(t) for i, t in map(str.split, lines)}
+    if os.waitpid(child, 0)[1]:
+        sys.exit(f"the page as it is fails at cell {min(set(cells) - set(said))}")
+    return said
+
+
+def _quietly(cell, space):
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        exec(cell, space)
+
+
+def outcome(m, cells, space, limit):
+    """What becomes of a mistake: `attempt`, for a loop first as plain Python."""
+    if m.in_kernel:
+        end, used = attempt(cells, space, limit, plain=True)
+        if end == "survived" or end.endswith("AssertionError"):
+            return end, used
+        limit += FOR_COMPILING
+    return attempt(cells, space, limit)
+
+
+def campaign(trees, cells, chosen, space, limit, afresh=False):
+    """Make the mistakes one after another; yields each with its end. `cells`: in their order."""
+    for i in trees:
         for m in (m for m in chosen if m.cell == i):
             m.put(m.new)
             changed = code_of(ast.fix_missing_locations(trees[i]), f"<mutant of cell {i}>")
             m.put(m.old)
-            rest = {j: changed if j == i else cells[j] for j in cells if j >= i}
-            yield m, *attempt(rest, space, limit + FOR_COMPILING * m.in_kernel)
-        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-            exec(cells[i], space)
+            rest = {j: changed if j == i else cells[j] for j in cells if afresh or j >= i}
+            yield m, *outcome(m, rest, space, limit)
+        if not afresh:
+            _quietly(cells[i], space)
 
 
 def main():
@@ -299,6 +368,7 @@ def main():
     p.add_argument("--most", type=int, default=20)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--of", nargs="*", metavar="FUNCTION")
+    p.add_argument("--afresh", action="store_true")
     a = p.parse_args()
     trees, exported, module = read(a.notebook)
     found = [m for i in exported for m in mutants(i, trees[i])]
@@ -306,14 +376,16 @@ def main():
     os.chdir(a.notebook.resolve().parent)
     sys.modules["__main__"] = page = types.ModuleType("__main__")
     borrow_from(importlib.import_module(f"mcsvm_lit.{module}"))
-    whole = {i: code_of(tree, f"<cell {i}>") for i, tree in trees.items()}
-    end, seconds = attempt(whole, vars(page), 3600)
+    cells = {i: code_of(tree, f"<cell {i}>") for i, tree in trees.items()}
+    seconds = seconds_of(cells, vars(page))
+    cells = {i: cells[i] for i in long_ones_last(cells, exported, seconds)}
+    end, used = attempt(cells, vars(page), 3600)
     if end != "survived":
-        sys.exit(f"{a.notebook.name} as it is: {end}")
-    print(f"{len(chosen)} of {len(found)} mistakes; the page takes {seconds:.0f} s", flush=True)
+        sys.exit(f"{a.notebook.name} as it is, with its long cells at the end: {end}")
+    print(f"{len(chosen)} of {len(found)} mistakes; the page takes {used:.0f} s", flush=True)
     ends = []
-    limit = max(LEAST_SECONDS, int(PATIENCE * seconds))
-    for m, end, used in campaign(trees, chosen, vars(page), limit):
+    limit = max(LEAST_SECONDS, int(PATIENCE * used))
+    for m, end, used in campaign(trees, cells, chosen, vars(page), limit, a.afresh):
         ends.append((m, end))
         print(f"  {end:32} {used:5.1f} s  {m}", flush=True)
     alive = [m for m, end in ends if end == "survived"]
