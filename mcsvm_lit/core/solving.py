@@ -233,8 +233,7 @@ def take_turns(problem, goal, strategy, state, watch):
             taken = 0  # float64 has no step to offer: others have their turn from the last state
         steps += taken
         state, drift = problem.refresh(state)
-        n_iter = watch.before + steps
-        certificate = problem.certify(state, n_iter, goal.tol, drift)
+        certificate = problem.certify(state, tol=goal.tol, drift=drift)
         best = better(Solution(state, certificate, strategy.name), best)
         if certificate.converged or taken == 0 or steps >= budget or watch.gave_up:
             break
@@ -279,7 +278,7 @@ def solve(problem, goal, strategies, before=None):
             state = best.state
         if not np.isfinite(best.certificate.gap):  # whatever was found, the start is better
             state, drift = problem.refresh(problem.start(before))
-            certificate = problem.certify(state, watch.before, goal.tol, drift)
+            certificate = problem.certify(state, tol=goal.tol, drift=drift)
             best = better(best, Solution(state, certificate, "start"))
     certificate = replace(best.certificate, n_iter=watch.before)
     return Solution(best.state, certificate, best.strategy)
