@@ -33,7 +33,7 @@ class SampledNewton:
         return many and goal.tol >= FINEST
 
     def budget(self, problem, goal):
-        return min(goal.max_steps or MOST_PASSES, MOST_PASSES)
+        return MOST_PASSES
 
     def run(self, problem, state, effort):
         rows, c = problem.rows, np.asarray(problem.c, float)
@@ -41,7 +41,7 @@ class SampledNewton:
         rounds = Rounds(blocks, problem.K, rows.bias)
 
         def tell(here, passes):
-            effort.tell(here.P, here.gap, passes)
+            effort.tell(here.P, here.gap, passes - 1)  # the first one read no scores
 
         end = sampled_newton(rounds, SmoothedHinge(), effort.aim, effort.budget, state.M, tell)
         effort.give_up()  # a second turn would begin with the widest smoothing again
