@@ -89,7 +89,7 @@ def crossings(path, X, level):  # TwinPath, samples, τ -> λ, ascending
         found.append(np.clip(β[i, j] / (level - α[i, j]), λ[j], upper[j]))
         last = f[:, -1]
     λ = np.unique(np.concatenate(found))
-    λ = λ[np.isfinite(λ) & (λ > 0)]
+    λ = λ[np.isfinite(λ)]
     return λ[np.diff(λ, prepend=0) > MERGED * λ]
 
 
@@ -226,10 +226,10 @@ def best_cell(errors, width1, width2):  # -> (i, j)
     "Of all cells with the fewest errors the one with the largest cross."
     good = errors == errors.min()
     down = run_lengths(np.ascontiguousarray(good.T), width1).T
-    cross = np.where(good, run_lengths(good, width2) * down, -1)
-    own = np.outer(width1, width2)
-    top = cross >= cross.max() * (1 - 1e-9)
-    return tuple(map(int, np.unravel_index(np.where(top, own, -1).argmax(), errors.shape)))
+    cross = run_lengths(good, width2) * down
+    top = cross >= cross.max() * (1 - 1e-9)  # equal but for the rounding of the sums
+    own = top * np.outer(width1, width2)
+    return tuple(map(int, np.unravel_index(own.argmax(), errors.shape)))
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #08e153f0
@@ -351,9 +351,8 @@ LEFT_OUT = 1e-12  # share of the trace of the kernel matrix that features may mi
 
 def landmarks_of(kernel, X, rank=None, tol=LEFT_OUT):  # Kernel -> Landmarks
     "Features by pivoted Cholesky, at most `rank` of them."
-    k = kernel if kernel.n_features is not None else kernel.fit(X)
-    if not k.psd:
-        refuse_indefinite(k, X)
-    L, pivots = pivoted_cholesky(k, X, tol, rank)
+    if not kernel.psd:
+        refuse_indefinite(kernel, X)
+    L, pivots = pivoted_cholesky(kernel, X, tol, rank)
     L = np.ascontiguousarray(L)
     return Landmarks(L, pivots, np.tril(L[pivots]))
