@@ -30,6 +30,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .certificates import Certificate, roundoff
 from .compiled import Matrix, Number, Vector, kernel, stable_order
+from .simplex import room_along
 from .threads import one_thread
 
 
@@ -495,12 +496,6 @@ def _face_rounds(free):
     return most if free < large else max(2, int(most * (large / free) ** 3))
 
 
-def _room(x, p, lo, hi):
-    "How far the step p may go before each variable meets its bound."
-    distance = np.where(p > 0, hi - x, x - lo)
-    return np.divide(distance, np.abs(p), where=p != 0, out=np.full(len(p), np.inf))
-
-
 def _face_length(g, p, Hp, room, term):  # term: from `_face_step`
     "How far to go along the step p."
     slope, curve = g @ p, p @ Hp
@@ -524,7 +519,7 @@ def _face_steps(program, x, g, most):  # changes x -> steps taken
         if not g @ p < 0:
             return t
         Hp = H @ p
-        room = _room(x[F], p, lo[F], hi[F])
+        room = room_along(x[F], p, lo[F], hi[F])
         τ = _face_length(g, p, Hp, room, term)
         x[F] += τ * p
         g += τ * Hp

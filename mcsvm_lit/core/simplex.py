@@ -11,6 +11,7 @@ __all__ = [
     "project_simplex",
     "project_cs",
     "project_row",
+    "room_along",
     "grid_size",
     "simplex_grid",
     "grid_index",
@@ -201,6 +202,14 @@ def project_row(D, s, out):  # out: another array -> θ - max D
     for r in range(D.size):
         out[r] = max(D[r] - top - θ, 0.0)
     return θ
+
+
+# %% ../../nbs/core/02_simplex.ipynb #423ee659
+def room_along(x, p, lo=0.0, hi=np.inf):  # -> t of (2.13a)
+    "How far each coordinate may go from x along p before it meets its bound."
+    distance = np.where(p > 0, hi - x, x - lo)
+    with np.errstate(over="ignore"):  # beyond the range of numbers is infinitely far
+        return np.divide(distance, np.abs(p), where=p != 0, out=np.full(np.shape(p), np.inf))
 
 
 # %% ../../nbs/core/02_simplex.ipynb #494b8233

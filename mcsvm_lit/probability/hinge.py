@@ -104,7 +104,7 @@ from scipy.special import xlogy
 from ..core.certificates import Certificate, gap_rounding, roundoff, score_rounding
 from ..core.compiled import Count, Indices, Matrix, Number, Vector, kernel
 from ..core.extras import optional
-from ..core.simplex import project_row
+from ..core.simplex import project_row, room_along
 from ..core.solving import Goal, solve
 from ..core.threads import cached_property, one_thread
 from .losses import dloss
@@ -476,11 +476,8 @@ def newton_direction(Z1, factor, newton):  # -> changes of Θ, F, ξ, s, η
 # %% ../../nbs/probability/52_hinge.ipynb #f12663df
 def longest_step(p, d, play):  # a point, a direction, who competes
     "The longest step, at most 1, that keeps slacks and multipliers from turning negative."
-    step = 1.0
-    for v, dv in ((p.s, d.s), (p.η, d.η)):
-        falling = play & (dv < 0)
-        step = min(step, (-v[falling] / dv[falling]).min(initial=1.0))
-    return step
+    pairs = (p.s, d.s), (p.η, d.η)
+    return min(room_along(v[play], dv[play]).min(initial=1.0) for v, dv in pairs)
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #38781dc5

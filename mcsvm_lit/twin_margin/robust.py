@@ -67,6 +67,7 @@ from ..core.certificates import Certificate, roundoff
 from ..core.compiled import kernel
 from ..core.extras import optional
 from ..core.paths import ExactPath, between
+from ..core.simplex import room_along
 from ..core.solving import Effort, Problem, Solution
 from ..core.threads import one_thread
 
@@ -811,7 +812,7 @@ def _direction(at, features):  # Stand, `FeaturesDrop` or `FeaturesJoin` -> Cour
 def _first(slack, rate):
     "How far until one of the slacks is used up."
     k = (slack > PATH.zero) & (rate < -PATH.zero)
-    return (slack[k] / -rate[k]).min(initial=np.inf)
+    return room_along(slack[k], rate[k]).min(initial=np.inf)
 
 
 def _room(at, course):
