@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from functools import partial
+from html import escape
 from pathlib import Path
 from posixpath import dirname, relpath
 
@@ -36,6 +37,7 @@ MOVED = {PAPER: "pages/paper.md", BENCHMARKS: "pages/benchmarks.md"}
 UNNUMBERED = "---\nunnumbered: true\n---\n\n"
 HERE = ROOT / "docs"
 WIDGET = "application/vnd.jupyter.widget-view+json"
+FRAMES = "application/vnd.mcsvm-lit.frames"
 CAPTION = re.compile(r"\*\*(Figure|Table) \d")
 PYTHON = dict(
     kernelspec=dict(display_name="Python 3", language="python", name="python3"),
@@ -130,6 +132,16 @@ def alternative(cell, rest):
     return " ".join(re.sub(r"[*`$]", "", words).split())
 
 
+def with_slider(output, words):
+    """An output, or one that the site's script turns into a slider over its pictures."""
+    name, _, pictures = text(output.get("data", {}).get(FRAMES, "")).partition("\n")
+    if not pictures:
+        return output
+    pictures = pictures.replace("<img ", f'<img alt="{escape(words, quote=True)}" ')
+    shown = f'<div class="frames" data-name="{escape(name, quote=True)}">{pictures}</div>'
+    return dict(output, data={"text/html": shown})
+
+
 def only_imports(source):
     """Does a cell import, and do little else? Readers of the site see such cells folded."""
     body = ast.parse(source).body
@@ -174,7 +186,9 @@ class Page:
             outputs=outputs,
         )
         if any(map(pictured, outputs)):
-            new["metadata"]["mystnb"] = dict(image=dict(alt=alternative(new, rest)))
+            words = alternative(new, rest)
+            new["metadata"]["mystnb"] = dict(image=dict(alt=words))
+            new["outputs"] = [with_slider(o, words) for o in outputs]
         if only_imports(new["source"]):
             new["metadata"]["tags"].append("hide-input")
             shown = dict(code_prompt_show="imports", code_prompt_hide="imports")

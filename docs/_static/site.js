@@ -49,6 +49,24 @@ addEventListener("load", () => window.MathJax?.startup?.promise?.then(fit));
 addEventListener("resize", fit);
 document.addEventListener("toggle", fit, true);      // a proof unfolds
 
+// Pictures for some values of a parameter: a slider chooses the one to be seen.
+for (const box of document.querySelectorAll(".frames")) {
+  const pictures = [...box.querySelectorAll("img")], line = document.createElement("label");
+  const slider = document.createElement("input"), value = document.createElement("output");
+  slider.type = "range";
+  slider.max = pictures.length - 1;
+  slider.value = pictures.findIndex(p => p.classList.contains("shown"));
+  const show = () => {
+    pictures.forEach((p, i) => p.classList.toggle("shown", i === +slider.value));
+    value.value = pictures[slider.value].dataset.value;
+    slider.setAttribute("aria-valuetext", value.value);
+  };
+  slider.addEventListener("input", show);
+  line.append(`${box.dataset.name} `, slider, " ", value);
+  box.prepend(line);
+  show();
+}
+
 // Paper: unfold the proofs.
 let folded = [];
 addEventListener("beforeprint", () => { folded = [...document.querySelectorAll("details:not([open])")]; folded.forEach(d => d.open = true); });

@@ -247,3 +247,18 @@ def test_a_lost_page(page, site):
     visit(page, site / "404.html")
     page.locator("article a").first.click()
     page.wait_for_url("**/index.html")
+
+
+def test_a_slider_chooses_the_picture(page, site):
+    visit(page, site / "tutorials/interactive.html")
+    box = page.locator(".frames").first
+    slider, seen = box.locator("input"), set()
+    slider.focus()
+    page.keyboard.press("Home")
+    for _ in range(box.locator("img").count()):
+        assert box.locator("img:visible").count() == 1
+        picture = box.locator("img:visible")
+        assert picture.get_attribute("data-value") == box.locator("output").inner_text()
+        seen.add(picture.get_attribute("src"))
+        page.keyboard.press("ArrowRight")
+    assert len(seen) == box.locator("img").count() > 3
