@@ -13,6 +13,7 @@ __all__ = [
     "HardPoint",
     "Moved",
     "moved_by_rounding",
+    "highest_primal",
     "hard_point",
     "at_larger_weights",
     "solve_hard",
@@ -91,6 +92,12 @@ def moved_by_rounding(problem, state, α):  # -> Moved
     return Moved(roundoff(width + 6) * size * longest, float(squares[0]), float(ρ + squares[1]))
 
 
+def highest_primal(half, shrunk, moved):
+    "(13.19)."
+    surely = shrunk - 2 * moved.scores.max() - roundoff(4)
+    return (half + moved.half) / surely**2 * (1 + roundoff(8)) if surely > 0 else np.inf
+
+
 def hard_point(problem, state):
     "The two sides of (13.18), and the bound of Proposition 13.4."
     c, y = problem.c, problem.y
@@ -109,11 +116,9 @@ def hard_point(problem, state):
     norm = np.sqrt(2 * half_of_multipliers)
     least = total / norm if norm > 0 else np.inf if total > 0 else 0.0
     dual, moved = total - half_of_multipliers, moved_by_rounding(problem, state, α)
-    surely = shrunk - 2 * moved.scores.max() - roundoff(4)
-    highest = (half + moved.half) / surely**2 * (1 + roundoff(8)) if surely > 0 else np.inf
     rounding = moved.half_of_multipliers + roundoff(λ.size + 4) * (total + half_of_multipliers)
     if primal < np.inf:
-        rounding += highest - primal
+        rounding += highest_primal(half, shrunk, moved) - primal
     return HardPoint(float(primal), float(dual), λ, float(least), shrunk, float(rounding))
 
 

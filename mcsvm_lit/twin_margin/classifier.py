@@ -80,7 +80,6 @@ from mcsvm_lit.twin_margin.robust import (
     Newton,
     RobustProblem,
     check_radii,
-    conjugate,
     uncertain,
 )
 from mcsvm_lit.twin_margin.robust_kernels import (
@@ -355,20 +354,17 @@ class _Planes(KernelClassifier):
 
     def _keep(self, planes, training, centre, uncertain=False):
         "Set the fitted attributes; `uncertain`: could examples move?"
-        n, d = len(training), training.X.shape[1]
-        nothing = Plane(np.zeros(n), np.zeros(d), 0.0, (0.0, 0.0), 0.0, None)
-        every = [p or nothing for p in planes]
         self._training_rows = training.first
-        self._coefficients = np.stack([p.a for p in every], 1)
+        self._coefficients = np.stack([p.a for p in planes], 1)
         given = self.kernel_.name in ("linear", "precomputed")
         self._fit_X = None if given else training.X
         self._share = np.bincount(training.y, training.weights, training.n_classes)
         self._share /= self._share.sum()
-        self.dual_coef_ = np.zeros((len(training.rows), len(every)))
+        self.dual_coef_ = np.zeros((len(training.rows), len(planes)))
         self.dual_coef_[training.first] = self._coefficients
         self.support_ = training.first[(self._coefficients > 0).any(1)]
-        self.norm_ = np.array([p.norm for p in every])
-        self._place(every, centre)
+        self.norm_ = np.array([p.norm for p in planes])
+        self._place(planes, centre)
         self._certify(planes, uncertain)
         return self
 
@@ -386,13 +382,12 @@ class _Planes(KernelClassifier):
 
     def _certify(self, planes, uncertain):
         "Certificates of all classes and of the worst; a warning for each collapsed plane."
-        alive = {k: p for k, p in enumerate(planes) if p}
-        self.certificates_ = {self.classes_[k]: p.certificate for k, p in alive.items()}
+        self.certificates_ = {self.classes_[k]: p.certificate for k, p in enumerate(planes)}
         every = self.certificates_.values()
         worst = max(every, key=lambda c: (not c.converged, c.relative_gap))
         self.n_iter_ = int(sum(c.n_iter for c in every))
         self.certificate_ = replace(worst, n_iter=self.n_iter_)
-        for k, p in alive.items():
+        for k, p in enumerate(planes):
             if not p.norm:
                 r = float(np.broadcast_to(self.nu_, len(planes))[k])
                 sentence = collapse_message(self.classes_.tolist()[k], r, uncertain)
@@ -603,7 +598,6 @@ class TwinMarginSVC(_Planes):
         return self
 
     def _radii(self, training, given):  # -> (m,), or None for the deterministic model
-        conjugate(self.p)  # refuses what is not a norm
         ε = self.epsilon if given is None else given
         if not (ε if isinstance(ε, numbers.Real) else np.any(ε)):
             return None
@@ -1094,14 +1088,12 @@ class TwinMarginSVCCV(_Planes):
         plain.prepare()
 
         def path_of(own):
-            return class_path(plain, own, training.weights, []) if own.any() else None
+            return class_path(plain, own, training.weights, [])
 
         found = list(across(path_of, members, self.n_jobs))
-        self.path_ = [f and f.path for f in found]
+        self.path_ = [f.path for f in found]
         planes = (
-            [f and self._plane(plain, f) for f in found]
-            if radii is None
-            else shared.planes(self.n_jobs)
+            [self._plane(plain, f) for f in found] if radii is None else shared.planes(self.n_jobs)
         )
         self._keep(planes, training, shared.centre, radii is not None)
         warn_unconverged("TwinMarginSVCCV", self.certificate_, limit=None)
