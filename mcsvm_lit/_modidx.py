@@ -840,6 +840,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                                   'mcsvm_lit/crammer_singer/hard_margin.py'),
                                                       'mcsvm_lit.crammer_singer.hard_margin.hard_point': ( 'crammer_singer/hard_constraints.html#hard_point',
                                                                                                            'mcsvm_lit/crammer_singer/hard_margin.py'),
+                                                      'mcsvm_lit.crammer_singer.hard_margin.highest_primal': ( 'crammer_singer/hard_constraints.html#highest_primal',
+                                                                                                               'mcsvm_lit/crammer_singer/hard_margin.py'),
                                                       'mcsvm_lit.crammer_singer.hard_margin.moved_by_rounding': ( 'crammer_singer/hard_constraints.html#moved_by_rounding',
                                                                                                                   'mcsvm_lit/crammer_singer/hard_margin.py'),
                                                       'mcsvm_lit.crammer_singer.hard_margin.solve_hard': ( 'crammer_singer/hard_constraints.html#solve_hard',

@@ -81,6 +81,7 @@ import numpy as np
 from ..core.certificates import Certificate, gap_rounding, score_rounding
 from ..core.compiled import Matrix, Vector, kernel
 from ..core.kernels import KernelRows, check_psd
+from ..core.simplex import room_along
 from ..core.threads import one_thread
 from .simplex import couple, coupling_matrix
 
@@ -405,11 +406,9 @@ def solve_free(G, s, c, β):  # changes β
         right = np.append(s[free] - G[free] @ rest, -rest.sum())
         step = np.linalg.lstsq(A, right, rcond=RANK)[0][:k] - β[free]
         lo, hi = np.minimum(s * c, 0)[free], np.maximum(s * c, 0)[free]
-        room = np.where(step > 0, hi - β[free], lo - β[free])
-        ratio = np.divide(room, step, out=np.full(k, np.inf), where=step != 0)
-        length = min(1.0, ratio.min())
-        moved = β[free] + length * step
-        moved[ratio <= length] = (β[free] + room)[ratio <= length]
+        room = room_along(β[free], step, lo, hi)
+        length = room.min(initial=1.0)
+        moved = np.where(room <= length, np.where(step > 0, hi, lo), β[free] + length * step)
         β[free] = np.clip(moved, lo, hi)
         if length == 1:
             return
