@@ -344,7 +344,7 @@ def stratified_folds(training, n_folds):
     labels = training.y[others]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")
-        n_folds = min(n_folds, max(2, np.bincount(labels).max()))
+        n_folds = min(n_folds, np.bincount(labels).max())
         splits = list(StratifiedKFold(n_folds).split(labels, labels))
     weights = training.weights
     folds = []
@@ -371,7 +371,7 @@ def folds_of(training, cv=5, missing="raise"):
         folds = stratified_folds(training, cv or 5)
     else:
         labels = training.labels
-        splits = check_cv(cv, labels, classifier=True).split(np.zeros((len(labels), 1)), labels)
+        splits = check_cv(cv).split(np.zeros((len(labels), 1)), labels)
         folds = [fold_of_rows(training, *split) for split in splits]
     lost = missing_classes(training, folds)
     if lost:

@@ -150,7 +150,7 @@ def project_simplex(
 def _corners(y, K, c):
     "The rows c·e_y."
     y = np.asarray(y)
-    if not np.issubdtype(y.dtype, np.integer) or y.size and not (y.min() >= 0 and y.max() < K):
+    if not (np.issubdtype(y.dtype, np.integer) and y.min() >= 0 and y.max() < K):
         raise ValueError(f"y must hold class indices from 0 to {K - 1}.")
     return np.where(np.arange(K) == y[..., None], c[..., None], 0.0)
 
@@ -356,7 +356,7 @@ def _raised(z, when):  # whole (…,K-1), the step at which each coordinate is r
 def _check_points(p):
     "Points of the simplex as an array; refused if they are none."
     p = np.asarray(p, float)
-    if not (np.isfinite(p).all() and (p >= -1e-9).all() and (abs(p.sum(-1) - 1) < 1e-6).all()):
+    if not ((p >= -1e-9).all() and (abs(p.sum(-1) - 1) < 1e-6).all()):  # false for NaN
         raise ValueError("Points of the simplex are nonnegative and sum to 1.")
     return np.maximum(p, 0)
 
@@ -371,8 +371,8 @@ def locate(
         raise ValueError("There are no cells for N=0.")
     p = _check_points(p)
     y = N * np.cumsum(p[..., :0:-1], -1)[..., ::-1]  # (2.18)
-    z = np.clip(np.floor(y), 0, N - 1).astype(np.int64)
-    f = np.clip(y - z, 0, 1)
+    z = np.minimum(np.floor(y), N - 1).astype(np.int64)
+    f = np.minimum(y - z, 1)
     σ = np.argsort(-f, -1, kind="stable")
     w = -np.diff(np.take_along_axis(f, σ, -1), prepend=1, append=0, axis=-1)  # (2.19)
     return _from_tails(_raised(z, np.argsort(σ, -1)), N), w
