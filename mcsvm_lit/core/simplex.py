@@ -150,7 +150,7 @@ def project_simplex(
 def _corners(y, K, c):
     "The rows c·e_y."
     y = np.asarray(y)
-    if not (np.issubdtype(y.dtype, np.integer) and (y >= 0).all() and (y < K).all()):
+    if not (np.issubdtype(y.dtype, np.integer) and y.min() >= 0 and y.max() < K):
         raise ValueError(f"y must hold class indices from 0 to {K - 1}.")
     return np.where(np.arange(K) == y[..., None], c[..., None], 0.0)
 
