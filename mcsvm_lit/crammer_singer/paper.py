@@ -108,13 +108,13 @@ class Descent:
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #a4e967dc
-def cyclic(s, ε=0.0, cooling=None):
+def cyclic(s, *_):
     "One example after the other, for ever; looks at nothing."
     while True:
         yield from range(len(s.y))
 
 
-def shuffled(s, ε=0.0, cooling=None, seed=0):
+def shuffled(s, *_, seed=0):
     "A random example, for ever."
     rng = np.random.default_rng(seed)
     while True:
