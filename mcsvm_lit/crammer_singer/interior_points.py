@@ -17,7 +17,7 @@ __all__ = [
     "Inside",
     "room_below_levels",
     "Newton",
-    "share_inside",
+    "boundary",
     "values",
     "BestPair",
     "start_inside",
@@ -32,7 +32,6 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import helmert, qr, solve_triangular
 
-from ..core.simplex import room_along
 from .linear_solver import LinearCrammerSinger
 from .problem import State
 
@@ -154,9 +153,10 @@ class Newton:
         return Inside(ΔM, a - d * below, below + self.off)
 
 
-def share_inside(x, Δ):
+def boundary(x, Δ):
     "The largest share, at most one, of a step that leaves `x` nonnegative."
-    return room_along(x, Δ).min(initial=1.0)
+    falls = Δ < 0
+    return min(1.0, (x[falls] / -Δ[falls]).min(initial=np.inf))
 
 
 # %% ../../nbs/crammer_singer/13d_interior_points.ipynb #2ed9f699
@@ -208,11 +208,11 @@ def towards_centre(problem, rows, inside):  # -> Inside
     "One iteration."
     newton, η, v = Newton(problem, rows, inside), inside.η, inside.v
     first = newton(0.0)
-    s, u = share_inside(η, first.η), share_inside(v, first.v)
+    s, u = boundary(η, first.η), boundary(v, first.v)
     μ = (η * v).mean()
     left = ((η + s * first.η) * (v + u * first.v)).mean() / μ
     step = newton(left**3 * μ - first.η * first.v)
-    return inside.moved(step, NEARLY * min(share_inside(η, step.η), share_inside(v, step.v)))
+    return inside.moved(step, NEARLY * min(boundary(η, step.η), boundary(v, step.v)))
 
 
 class InteriorPoints:
@@ -228,7 +228,7 @@ class InteriorPoints:
         return cost <= LARGEST and (problem.c * problem.terms.A).max(initial=0.0) >= VANISHING
 
     def budget(self, problem, goal):
-        return min(MOST, goal.max_steps or MOST)
+        return MOST
 
     def run(self, problem, state, effort):
         effort.give_up()  # a second turn would begin where the first did
