@@ -84,7 +84,7 @@ class EpsilonPath(PlanePath):
     rows: np.ndarray
     moves: np.ndarray
     corners: np.ndarray
-    complete: bool = True
+    complete: bool
 
     parameter = "ε"
 
