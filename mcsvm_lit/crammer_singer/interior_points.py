@@ -17,7 +17,7 @@ __all__ = [
     "Inside",
     "room_below_levels",
     "Newton",
-    "boundary",
+    "share_inside",
     "values",
     "BestPair",
     "start_inside",
@@ -32,6 +32,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import helmert, qr, solve_triangular
 
+from ..core.simplex import room_along
 from .linear_solver import LinearCrammerSinger
 from .problem import State
 
@@ -153,10 +154,9 @@ class Newton:
         return Inside(ΔM, a - d * below, below + self.off)
 
 
-def boundary(x, Δ):
+def share_inside(x, Δ):
     "The largest share, at most one, of a step that leaves `x` nonnegative."
-    falls = Δ < 0
-    return min(1.0, (x[falls] / -Δ[falls]).min(initial=np.inf))
+    return room_along(x, Δ).min(initial=1.0)
 
 
 # %% ../../nbs/crammer_singer/13d_interior_points.ipynb #2ed9f699
@@ -208,11 +208,11 @@ def towards_centre(problem, rows, inside):  # -> Inside
     "One iteration."
     newton, η, v = Newton(problem, rows, inside), inside.η, inside.v
     first = newton(0.0)
-    s, u = boundary(η, first.η), boundary(v, first.v)
+    s, u = share_inside(η, first.η), share_inside(v, first.v)
     μ = (η * v).mean()
     left = ((η + s * first.η) * (v + u * first.v)).mean() / μ
     step = newton(left**3 * μ - first.η * first.v)
-    return inside.moved(step, NEARLY * min(boundary(η, step.η), boundary(v, step.v)))
+    return inside.moved(step, NEARLY * min(share_inside(η, step.η), share_inside(v, step.v)))
 
 
 class InteriorPoints:
