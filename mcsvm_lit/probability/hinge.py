@@ -209,7 +209,7 @@ def _complementarity(g, α, y, c, hinge):  # margins, overwritten at the own cla
     return max(excess, np.abs((c - p) * ξ).max(), np.abs(p * (ξ - 1 + u)).max())
 
 
-def hinge_rounding(F, α, y, c, β=None, b=0.0, loss="hinge", errors=0.0):  # noqa: PLR0913
+def hinge_rounding(F, α, y, c, β, b, loss, errors):  # noqa: PLR0913 (as `hinge_certificate`)
     "How far P, D and the gap can be from those of exact arithmetic, (52.16)."
     largest = 1 + np.abs(F).max(1) + np.abs(b).max()
     steepest = np.ones(len(c))

@@ -344,10 +344,8 @@ def exact_cell(
     P = P / P.max(1, keepdims=True)
     if not (P > 0).all():
         raise ValueError("The cell is defined where all probabilities are positive.")
-    if N == 1:
-        return np.zeros(P.shape, int)
     passed = (P[:, :, None] * np.arange(1, N)).reshape(len(P), -1)  # when k gets its next seat
-    first = np.argpartition(passed, N - 2, axis=1)[:, : N - 1]
+    first = passed.argsort(axis=1)[:, : N - 1]
     return (first[:, :, None] // (N - 1) == np.arange(P.shape[1])).sum(1)
 
 
