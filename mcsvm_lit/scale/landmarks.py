@@ -182,7 +182,7 @@ def span_report(block, span, asked):  # -> SpanReport
     own = np.zeros_like(α)
     own[np.arange(len(y)), y] = c
     gather = asked.frame.gather
-    sums = np.array([look.loss, look.dual, np.count_nonzero(np.abs(α).max(axis=1))])
+    sums = np.array([look.loss, look.dual, np.count_nonzero(α.any(axis=1))])
     v = outside(span.kernel, block.X, Z, α) if len(y) else np.zeros(K)
     return SpanReport(sums, gather(Z, α), gather(Z, own), v, np.bincount(y, c * left, K))
 
@@ -203,7 +203,7 @@ def pressing(block, span, asked, mixed):  # mixed: t, q -> rows with α ≠ 0, t
     if t:
         η = np.broadcast_to(q, α.shape)
         α = (1 - t) * α + t * own_and_rest(η, block.y, block.c)
-    few = np.flatnonzero(np.abs(α).max(axis=1))
+    few = np.flatnonzero(α.any(axis=1))
     return block.X[few], α[few]
 
 
