@@ -291,7 +291,8 @@ class IntervalProblem:
     u : ndarray of shape (m,)
         The caps of the multipliers.
     unit : float
-        ½‖v‖² for the mean of the class, against which rounding is measured.
+        Half the mean squared distance of the class's images from the mean of the others', against
+        which rounding is measured.
     """
 
     K: np.ndarray
