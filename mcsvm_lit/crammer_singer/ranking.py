@@ -42,6 +42,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..core.compiled import Indices, Matrix, Vector, kernel
 from ..core.estimators import kernel_scores, scale_gamma, warn_unconverged, weighted_set
 from ..core.kernels import Kernel, refuse_indefinite
+from ..core.linear import least_squares
 from ..core.simplex import own_and_rest, project_row, project_simplex
 from ..core.solving import Goal, solve
 from ..core.threads import cached_property, limit_public
@@ -329,7 +330,7 @@ class RowPoint:
         curves = np.array([[(A * effect).sum() for _, effect in self.trails] for _, A in both])
         curves = (curves + curves.T) / 2
         curves += 1e-9 * np.trace(curves) * np.eye(len(curves))
-        w = np.linalg.lstsq(curves, slopes, rcond=None)[0]
+        w = least_squares(curves, slopes)
         w *= min(1.0, 1e4 / max(np.abs(w).max(), 1.0))
         return self.η + sum(weight * change for weight, (change, _) in zip(w, self.trails))
 

@@ -95,10 +95,15 @@ from mcsvm_lit.core.kernels import (
     kernel_sides,
     pivoted_cholesky,
 )
+from mcsvm_lit.core.linear import (
+    conjugate_gradients,
+    definite_solver,
+    least_squares,
+    share_of,
+)
 
 from ..core.certificates import Certificate, score_rounding
 from ..core.compiled import Vector, kernel
-from ..core.linear import conjugate_gradients, definite_solver, share_of
 from ..core.single import DoubleRows, KeptRows, KeptTiles, SingleRows
 from ..core.solving import Effort, Goal, Pace, solve
 from ..core.threads import cached_property, one_thread
@@ -868,7 +873,7 @@ def best_combination(labels, point, D, GD, enough):  # D (n, m): directions of a
         gradient = D.T @ (F + s * np.log(α / ω))
         hessian = Q + D.T @ ((c / α / ω)[:, None] * D)
         e = hessian.diagonal() ** -0.5  # equal diagonals
-        h = -e * np.linalg.lstsq(e[:, None] * hessian * e, e * gradient, rcond=1e-12)[0]
+        h = -e * least_squares(e[:, None] * hessian * e, e * gradient, 1e-12)
         decrease = -(gradient @ h)
         if decrease <= enough:
             break

@@ -104,6 +104,7 @@ from scipy.special import xlogy
 from ..core.certificates import Certificate, gap_rounding, roundoff, score_rounding
 from ..core.compiled import Count, Indices, Matrix, Number, Vector, kernel
 from ..core.extras import optional
+from ..core.linear import least_squares
 from ..core.simplex import project_row, room_along
 from ..core.solving import Goal, solve
 from ..core.threads import cached_property, one_thread
@@ -1014,12 +1015,12 @@ class WeightedHinge:
             S = np.zeros((self.K, self.K))
             np.add.at(S, self.y, α)
             S = S + S.T
-            λ = np.linalg.lstsq(np.diag(S.sum(0)) - S, r, rcond=None)[0]
+            λ = least_squares(np.diag(S.sum(0)) - S, r)
             return α * (1 + λ - λ[self.y][:, None])
         η = α.copy()
         η[own] = np.maximum(self.c - α.sum(1), 0)
         share = η / np.maximum(η.sum(1), 1e-300)[:, None]
-        λ = np.linalg.lstsq(np.diag(η.sum(0)) - η.T @ share, r, rcond=None)[0]
+        λ = least_squares(np.diag(η.sum(0)) - η.T @ share, r)
         new = α + η * (λ - share @ λ[:, None])
         new[own] = 0.0
         return new

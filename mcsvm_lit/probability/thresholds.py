@@ -81,6 +81,7 @@ import numpy as np
 from ..core.certificates import Certificate, gap_rounding, score_rounding
 from ..core.compiled import Matrix, Vector, kernel
 from ..core.kernels import KernelRows, check_psd
+from ..core.linear import least_squares
 from ..core.simplex import room_along
 from ..core.threads import one_thread
 from .simplex import couple, coupling_matrix
@@ -404,7 +405,7 @@ def solve_free(G, s, c, β):  # changes β
         A[:k, :k], A[k, k] = G[np.ix_(free, free)], 0.0
         rest = np.where(free, 0.0, β)
         right = np.append(s[free] - G[free] @ rest, -rest.sum())
-        step = np.linalg.lstsq(A, right, rcond=RANK)[0][:k] - β[free]
+        step = least_squares(A, right, RANK)[:k] - β[free]
         lo, hi = np.minimum(s * c, 0)[free], np.maximum(s * c, 0)[free]
         room = room_along(β[free], step, lo, hi)
         length = room.min(initial=1.0)

@@ -57,6 +57,7 @@ from ..core.boxqp import NOT_PSD
 from ..core.certificates import Certificate
 from ..core.compiled import kernel
 from ..core.elbow import elbow_append, elbow_delete
+from ..core.linear import least_squares
 from ..core.paths import ExactPath, between, largest
 from ..core.threads import cached_property, one_thread
 
@@ -65,7 +66,7 @@ from ..core.threads import cached_property, one_thread
 def _on_support(M, b, support):  # -> z
     "The z that makes ‖Mz - b‖ least among those that are zero outside `support`."
     z = np.zeros(M.shape[1])
-    z[support] = np.linalg.lstsq(M[:, support], b, rcond=None)[0]
+    z[support] = least_squares(M[:, support], b)
     return z
 
 
