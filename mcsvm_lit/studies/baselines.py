@@ -218,6 +218,13 @@ def _errors(tree, X, y, prices, folds):
         return 1 - np.array([cross_val_score(t, X, y, cv=parts) for t in trees])
 
 
+def _one_standard_error(prices, E):  # errors (prices, folds) -> a price
+    """The highest price whose mean error is within one standard error of the least."""
+    mean = E.mean(1)
+    spread = E[mean.argmin()].std() / np.sqrt(E.shape[1])
+    return prices[mean <= mean.min() + spread].max()
+
+
 class PrunedTree(ClassifierMixin, BaseEstimator):
     """A classification tree, pruned by cross validation and the one-standard-error rule.
 
@@ -240,10 +247,7 @@ class PrunedTree(ClassifierMixin, BaseEstimator):
         sizes = np.unique(y, return_counts=True)[1]
         folds = min(self.cv, max(2, sizes.min()), sizes.max())
         prices = _prices(tree, X, y)
-        E = _errors(tree, X, y, prices, folds)
-        mean = E.mean(1)
-        spread = E[mean.argmin()].std() / np.sqrt(E.shape[1])
-        self.ccp_alpha_ = prices[mean <= mean.min() + spread].max()
+        self.ccp_alpha_ = _one_standard_error(prices, _errors(tree, X, y, prices, folds))
         self.tree_ = tree.set_params(ccp_alpha=self.ccp_alpha_).fit(X, y)
         self.classes_ = self.tree_.classes_
         return self
