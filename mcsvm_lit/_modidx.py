@@ -3227,6 +3227,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                     'mcsvm_lit/studies/baselines.py'),
                                              'mcsvm_lit.studies.baselines._merged': ( 'studies/baselines.html#_merged',
                                                                                       'mcsvm_lit/studies/baselines.py'),
+                                             'mcsvm_lit.studies.baselines._one_standard_error': ( 'studies/baselines.html#_one_standard_error',
+                                                                                                  'mcsvm_lit/studies/baselines.py'),
                                              'mcsvm_lit.studies.baselines._ordinal_loss': ( 'studies/baselines.html#_ordinal_loss',
                                                                                             'mcsvm_lit/studies/baselines.py'),
                                              'mcsvm_lit.studies.baselines._prices': ( 'studies/baselines.html#_prices',
