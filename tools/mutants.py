@@ -49,7 +49,7 @@ PATIENCE = 4  # a page with a mistake may take so many times as long
 LEAST_SECONDS = 10
 FOR_COMPILING = 90  # seconds more for an inner loop that has changed
 LONG = 0.3  # seconds after which a cell may come last
-MEMORY = 16 << 30  # some solvers reserve much more than they use
+MEMORY = 8 << 30
 SKIPPED = re.compile(r"nbdev_export\(|#\|\s*eval:\s*false|^\s*$")
 
 # -- mistakes -------------------------------------------------------------------------------------
