@@ -27,6 +27,7 @@ __all__ = [
     "features",
     "LabelSlack",
     "label_slack",
+    "multipliers_of",
     "Part",
     "Work",
     "winners",
@@ -224,6 +225,11 @@ def label_slack(η, v, gap, d2):  # multipliers (n, K), levels (n, K), typical d
     return shift, μ
 
 
+def multipliers_of(A, F, y, c, s):  # coefficients and scores (n, K), weights, truncation -> (n, K)
+    "η of Theorem 54.1; those of the last convex problem where the loss is truncated."
+    return c[:, None] * np.eye(F.shape[1])[y] - A - expand(slopes(F, y, c, s), y)
+
+
 # %% ../../nbs/probability/54_classifier.ipynb #7330bd70
 class Part(NamedTuple):
     "Some of the weights of a fit."
@@ -264,17 +270,12 @@ class Work(NamedTuple):
         found = []
         for π, A, b, certificate in zip(Π, many.A, many.b, many.certificates):
             F = sample.Z @ (A.T @ sample.Z).T if sample.R is None else sample.R @ A
-            c = self.C * π[sample.y] * self.weights_of(sample)
-            η = c[:, None] * np.eye(self.K)[sample.y] - A
-            η -= expand(slopes(F + b, sample.y, c, self.truncation.s), sample.y)
-            v = F + 1 - np.eye(self.K)[sample.y]
+            c = self.C * π[sample.y] * sample.weights
+            η = multipliers_of(A, F + b, sample.y, c, self.truncation.s)
+            v = F - np.eye(self.K)[sample.y]  # but for a constant
             gap = max(certificate.gap, 0.0) + certificate.rounding
             found.append((*label_slack(η, v, gap, 2 * size.max() or 1.0), gap))
         return LabelSlack(*(np.array(part) for part in zip(*found)))
-
-    def weights_of(self, sample):
-        "The weights of the examples of a sample."
-        return np.ones(len(sample.y)) if sample.weights is None else sample.weights
 
 
 # %% ../../nbs/probability/54_classifier.ipynb #35d90590

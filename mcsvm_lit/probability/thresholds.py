@@ -69,6 +69,7 @@ __all__ = [
     "test_scores",
     "diagonal",
     "normalised_bounds",
+    "coupling_spread",
     "coupling_bounds",
 ]
 
@@ -758,8 +759,8 @@ def normalised_bounds(low, high):  # of numbers of at least 0 (n, K) -> bounds o
     return smallest, high / (high + low.sum(1, keepdims=True) - low)
 
 
-def coupling_bounds(low, high, K):  # shares of pairs (pairs, n) -> bounds of probabilities (n, K)
-    "Bounds of `couple`, by (53.8)."
+def coupling_spread(low, high, K):  # shares of pairs (pairs, n) -> R (n, K, K), Δ (n, K + 1, K + 1)
+    "Shares in the middle of intervals, and how far the matrix of `couple` can be from theirs."
     pairs = list(combinations(range(K), 2))
     n = low.shape[1]
     R, off, on = np.zeros((n, K, K)), np.zeros((n, K + 1, K + 1)), np.zeros((n, K))
@@ -772,7 +773,13 @@ def coupling_bounds(low, high, K):  # shares of pairs (pairs, n) -> bounds of pr
         on[:, j] += h**2 - r**2
         on[:, i] += (1 - l) ** 2 - (1 - r) ** 2
     off[:, range(K), range(K)] = on
-    x = np.concatenate([couple(R), np.zeros((n, 1))], 1)
+    return R, off
+
+
+def coupling_bounds(low, high, K):  # shares of pairs (pairs, n) -> bounds of probabilities (n, K)
+    "Bounds of `couple`, by (53.8)."
+    R, off = coupling_spread(low, high, K)
+    x = np.concatenate([couple(R), np.zeros((len(R), 1))], 1)
     M = np.abs(np.linalg.inv(coupling_matrix(R))) @ off
     ones = np.stack([(M @ np.abs(x)[..., None])[..., 0], np.ones(x.shape)], -1)
     answer = np.linalg.solve(np.eye(K + 1) - M, ones)
