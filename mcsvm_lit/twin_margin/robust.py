@@ -358,10 +358,8 @@ def _metric(w, κ, p):  # -> D times `scale`, n, Σ x^p D times `scale`, scale
     x = (np.abs(w) / length) ** (1 / (p - 1))
     with np.errstate(over="ignore"):
         D = (1 + b) / (1 + b * np.where(x > 0, x, 1.0) ** (p - 2))
-    if p != 2:  # the limits at x = 0; for p = 2 it is 1
+    if p != 2:  # the limits at x = 0; for p = 2 every D is 1
         D[x == 0] = 1 + b if p > 2 else 0.0
-    else:
-        D[x == 0] = 1.0
     return D, w / length, x**p @ D, 1 + b
 
 
@@ -757,18 +755,6 @@ class FeaturesJoin:
         ds = (sign * dw)[top].mean()
         slack = np.r_[(sign * (at.v - w))[top], (s - w)[~top], (s + w)[~top], s]
         return slack, np.r_[(sign * (course.dv - dw))[top], (ds - dw)[~top], (ds + dw)[~top], ds]
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #77abcd8d
-def _slacks_1(v, w, κ, dv, dw, tol):
-    "μ where |w| is largest, the distance from the largest elsewhere, and the largest itself."
-    s = np.abs(w).max()
-    top = np.abs(w) >= s - tol
-    σ = np.sign(w)
-    ds = (σ * dw)[top].mean()
-    return np.r_[(σ * (v - w))[top], (s - w)[~top], (s + w)[~top], s], np.r_[
-        (σ * (dv - dw))[top], (ds - dw)[~top], (ds + dw)[~top], ds
-    ]
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #c752600e
