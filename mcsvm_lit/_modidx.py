@@ -5488,8 +5488,6 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                       'mcsvm_lit/twin_margin/robust.py'),
                                               'mcsvm_lit.twin_margin.robust._shrink_general': ( 'twin_margin/robust.html#_shrink_general',
                                                                                                 'mcsvm_lit/twin_margin/robust.py'),
-                                              'mcsvm_lit.twin_margin.robust._slacks_1': ( 'twin_margin/robust.html#_slacks_1',
-                                                                                          'mcsvm_lit/twin_margin/robust.py'),
                                               'mcsvm_lit.twin_margin.robust._stand': ( 'twin_margin/robust.html#_stand',
                                                                                        'mcsvm_lit/twin_margin/robust.py'),
                                               'mcsvm_lit.twin_margin.robust.best_threshold': ( 'twin_margin/robust.html#best_threshold',
