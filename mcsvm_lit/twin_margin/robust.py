@@ -727,7 +727,7 @@ class FeaturesDrop:
     def slacks(self, at, course):  # -> what must stay nonnegative, how fast it changes
         "|w| where it is not zero, κ - |ζ| elsewhere."
         used = np.abs(at.w) > PATH.zero
-        ζ, dζ = (at.v - at.w)[~used], (course.dv - course.dw)[~used]
+        ζ, dζ = at.v[~used], (course.dv - course.dw)[~used]  # w = 0 there
         slack = np.r_[np.abs(at.w[used]), at.κ - ζ, at.κ + ζ]
         return slack, np.r_[np.sign(at.w[used]) * course.dw[used], 1 - dζ, 1 + dζ]
 
