@@ -352,7 +352,7 @@ def segment(
     "The straight lines (40.9) and (40.10) of one piece of the path."
     pL = qp.W[L].T @ qp.hi[L]
     if len(E) == 0:
-        return np.zeros(0), np.zeros(0), pL, np.zeros_like(pL)
+        return np.array([]), np.array([]), pL, np.zeros_like(pL)
     Q, T = np.linalg.qr(qp.W[E].T)
     y = solve_triangular(T, qp.q[E], trans="T")
     x = Q.T @ pL

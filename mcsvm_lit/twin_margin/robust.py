@@ -719,15 +719,15 @@ class FeaturesDrop:
     def candidates(self, at):  # Stand -> one `Moves`
         used = np.abs(at.w) > PATH.zero
         j = np.flatnonzero(~used)
-        ζ = -at.v[j]
-        lo = np.where(-ζ > -at.κ + PATH.zero, -np.inf, -1.0)
-        hi = np.where(-ζ < at.κ - PATH.zero, np.inf, 1.0)
+        ζ = at.v[j]
+        lo = np.where(ζ > -at.κ + PATH.zero, -np.inf, -1.0)
+        hi = np.where(ζ < at.κ - PATH.zero, np.inf, 1.0)
         yield Moves(-np.sign(at.w) * used, -np.eye(len(at.w))[j], lo, hi, -np.inf)
 
     def slacks(self, at, course):  # -> what must stay nonnegative, how fast it changes
         "|w| where it is not zero, κ - |ζ| elsewhere."
         used = np.abs(at.w) > PATH.zero
-        ζ, dζ = at.v[~used], (course.dv - course.dw)[~used]  # w = 0 there
+        ζ, dζ = at.v[~used], course.dv[~used]  # w = 0 there, and stays so inside the bounds
         slack = np.r_[np.abs(at.w[used]), at.κ - ζ, at.κ + ζ]
         return slack, np.r_[np.sign(at.w[used]) * course.dw[used], 1 - dζ, 1 + dζ]
 
