@@ -234,7 +234,7 @@ def twin_rounding(qp, z, lam, v):  # -> number
     n, m = qp.W.shape
     lengths, length = np.sqrt(np.einsum("ij,ij->i", qp.W, qp.W)), np.sqrt(v @ v)
     of_margins = roundoff(m + n + 8) * (qp.hi @ (qp.q + lengths * length))
-    of_plane = roundoff(m + n + 8) * (np.abs(z) @ lengths) / lam
+    of_plane = roundoff(m + n + 8) * (z @ lengths) / lam
     apart = np.linalg.norm(v + qp.W.T @ z / lam)
     return float(2 * of_margins + lam * of_plane * (apart + of_plane))
 
