@@ -64,12 +64,12 @@ def partitions(X, y, sample_weight=None, rows=8192):  # -> list of delayed (rows
         X = X.rechunk({1: -1})
     others = [as_dask_array(a, rows) for a in (y, sample_weight) if a is not None]
     for i, a in enumerate(others):
-        if known(X) and known(a):
-            others[i] = a.rechunk((X.chunks[0],)) if a.shape[0] == X.shape[0] else refused(X, a)
-        elif a.numblocks[0] != X.numblocks[0]:
+        if not (known(X) and known(a)):
+            if a.numblocks[0] == X.numblocks[0]:
+                continue  # every partition is compared when it is there
             X = X if known(X) else X.compute_chunk_sizes()
             a = a if known(a) else a.compute_chunk_sizes()
-            others[i] = a.rechunk((X.chunks[0],)) if a.shape[0] == X.shape[0] else refused(X, a)
+        others[i] = a.rechunk({0: X.chunks[0]}) if a.shape[0] == X.shape[0] else refused(X, a)
     columns = [X.to_delayed().ravel(), *(a.to_delayed().ravel() for a in others)]
     return [delayed(raw_block)(*parts) for parts in zip(*columns)]
 
@@ -145,11 +145,11 @@ class DaskRounds(Rounds):
         submit, pure = self.client.submit, dict(pure=False)
         self.sent += self.n_blocks * sum(a.nbytes for a in args if isinstance(a, np.ndarray))
         layer = [submit(task, block, *args, **pure) for block in self.futures]
-        while len(layer) > 1:
+        while True:
             groups = [layer[i : i + FAN_IN] for i in range(0, len(layer), FAN_IN)]
             layer = [submit(combine, group, **pure) for group in groups]
-        result = layer[0].result()
-        return result if self.n_blocks > 1 else combine([result])
+            if len(layer) == 1:
+                return layer[0].result()
 
     def shared(self, thing):
         "A future of a thing that every block needs; it can be made again when a worker dies."
