@@ -2680,6 +2680,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                           'mcsvm_lit/probability/simplex.py'),
                                                'mcsvm_lit.probability.simplex._rates': ( 'probability/simplex.html#_rates',
                                                                                          'mcsvm_lit/probability/simplex.py'),
+                                               'mcsvm_lit.probability.simplex._regular_cells': ( 'probability/simplex.html#_regular_cells',
+                                                                                                 'mcsvm_lit/probability/simplex.py'),
                                                'mcsvm_lit.probability.simplex._silent': ( 'probability/simplex.html#_silent',
                                                                                           'mcsvm_lit/probability/simplex.py'),
                                                'mcsvm_lit.probability.simplex._span': ( 'probability/simplex.html#_span',

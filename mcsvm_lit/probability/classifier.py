@@ -1008,14 +1008,13 @@ class SVMProbabilityClassifier(KernelClassifier):
         itself = np.eye(K, dtype=bool)
         for clear in self._clear(X):
             proved = proved + (clear | itself).all(2).T
-            excluded = excluded + (clear & ~itself).any(1).T
+            excluded = excluded + clear.any(1).T
         return (np.array([proved, m - excluded]) + 0.5) / (m + K / 2)
 
     def _border_bounds(self, X):
         "Bounds of the border weights (2, K, n) of checked rows, by (54.5)."
         K, N = len(self.classes_), denominator(self._grid)
-        others = ~np.eye(K, dtype=bool)
-        possible = np.array([~(clear & others).any(1) for clear in self._clear(X)])
+        possible = np.array([~clear.any(1) for clear in self._clear(X)])
         bounds = direct_bounds(possible_at_faces(possible, K, N), K, N)
         return np.array(bounds).transpose(0, 2, 1)
 

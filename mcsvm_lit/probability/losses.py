@@ -127,7 +127,6 @@ def gap_risk(
 def best_gap(t, s=-np.inf, name="hinge"):  # shares 0 <= t < 1 of the top class; as in `truncated`
     "The smallest gap that attains the infimum (50.6); `inf` where none does."
     t = np.asarray(t, float)
-    loss_named(name)
     if not ((t >= 0) & (t < 1)).all():
         raise ValueError(
             "The share of a class that leaves something to the others is at least 0 and below 1."
@@ -138,7 +137,7 @@ def best_gap(t, s=-np.inf, name="hinge"):  # shares 0 <= t < 1 of the top class;
     else:
         with np.errstate(divide="ignore"):
             inner = np.log(t / (1 - t)) / (2 if name == "exponential" else 1)
-        u = np.stack([zero, np.clip(inner, 0, -s)] + [zero + np.inf] * (s > -np.inf))
+        u = np.stack([zero, np.clip(inner, 0, -s), zero + np.inf])
     r = gap_risk(t, u, s, name)
     return np.take_along_axis(u, (r <= r.min(0) * (1 + 1e-14)).argmax(0)[None], 0)[0]
 

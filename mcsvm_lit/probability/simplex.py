@@ -147,7 +147,7 @@ def gumbel_weights(
 def plackett_luce(r, order):  # rates (K,), a permutation
     "The probability (51.3) that clocks of these rates ring in this order."
     r = np.asarray(r)[list(order)]
-    return (r[::-1] / r[::-1].cumsum()).prod()  # from the last clock on: what is left beside it
+    return r.prod() / r[::-1].cumsum().prod()  # sums from the last clock on: what is still left
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #1775b612
@@ -341,7 +341,6 @@ def exact_cell(
 ):  # lattice points c (n, K) with sum N - 1; the cell is c + e_1, …, c + e_K
     "The only up cell whose exact labels are all different: D'Hondt's apportionment (51.15)."
     P = _points(P, "Probabilities")
-    P = P / P.max(1, keepdims=True)
     if not (P > 0).all():
         raise ValueError("The cell is defined where all probabilities are positive.")
     passed = (P[:, :, None] * np.arange(1, N)).reshape(len(P), -1)  # when k gets its next seat
@@ -369,8 +368,8 @@ def _complete(L, cells, a, budget=2**23):  # labels, cells, lattice; numbers in 
     "The sum of the centres of complete cells (n, K), and their number (n,)."
     K, n = a.shape[1], L.shape[1]
     centres = a[cells].mean(1)
-    total, count = np.zeros((n, K)), np.zeros(n)
-    step = max(1, budget // max(1, len(cells)))
+    total, count = np.empty((n, K)), np.empty(n)
+    step = max(1, budget // len(cells))
     for lo in range(0, n, step):
         seen = np.left_shift(np.uint64(1), L[:, lo : lo + step].astype(np.uint64))
         seen = seen.astype(np.min_scalar_type(2**K - 1))
@@ -386,6 +385,12 @@ def _complete(L, cells, a, budget=2**23):  # labels, cells, lattice; numbers in 
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #e47e58e7
+def _regular_cells(K, N):
+    "Up cells and down cells; for two classes these are the same."
+    up = grid_cells(K, N)
+    return np.r_[up, grid_cells(K, N, "down")] if K > 2 else up
+
+
 def direct_border(
     labels,  # class indices (m, n) on the lattice `simplex_grid(K, N)`
     K,  # classes
@@ -402,8 +407,7 @@ def direct_border(
         )
     if K > 63:
         raise ValueError(f"The direct scheme is for at most 63 classes, got {K}.")
-    regular = np.r_[grid_cells(K, N), grid_cells(K, N, "down")] if K > 2 else grid_cells(K, N)
-    total, count = _complete(L, regular, a)
+    total, count = _complete(L, _regular_cells(K, N), a)
     none = np.flatnonzero(count == 0)
     if len(none):
         t, c = _complete(L[:, none], kuhn_cells(K, N), a)
@@ -486,8 +490,7 @@ def _span(possible, cells, a):  # which labels each weight may have (m, n, K), c
 def direct_bounds(possible, K, N):  # which labels each weight may have, after that rule (m, n, K)
     "Bounds of the border weights that `direct_border` can find, (n, K) each."
     a = simplex_grid(K, N)
-    regular = np.r_[grid_cells(K, N), grid_cells(K, N, "down")] if K > 2 else grid_cells(K, N)
-    low, high, sure = _span(possible, regular, a)
+    low, high, sure = _span(possible, _regular_cells(K, N), a)
     if K > 3 and not sure.all():  # then Kuhn's cells may decide
         more = _span(possible[:, ~sure], kuhn_cells(K, N), a)
         low[~sure] = np.minimum(low[~sure], more[0])
@@ -498,7 +501,7 @@ def direct_bounds(possible, K, N):  # which labels each weight may have, after t
 # %% ../../nbs/probability/51_simplex.ipynb #da561b5f
 def denominator(d):  # a step of the lattice
     "The whole number N with d = 1/N."
-    N = round(1 / d) if np.isfinite(d) and 0 < d <= 1 else 0
+    N = round(1 / d) if np.isfinite(d) and d > 0 else 0
     if not N or abs(N * d - 1) > 1e-9:
         raise ValueError(
             "The step of the lattice must be one over a whole number, like 0.05 or 0.02, "
@@ -565,8 +568,7 @@ def _couple_hastie(R, tol=1e-10, max_iter=10_000):
     P = R.sum(2) / R.sum((1, 2))[:, None]
     W = 1 - np.eye(R.shape[1])
     for _ in range(max_iter):
-        new = R.sum(2) / (W / (P[:, :, None] + P[:, None])).sum(2)
-        new /= new.sum(1, keepdims=True)  # (51.18)
+        new = R.sum(2) / (W / (P[:, :, None] + P[:, None])).sum(2)  # (51.18), any scale will do
         done = np.abs(new - P).max() <= tol * new.min()
         P = new
         if done:
@@ -588,8 +590,7 @@ def couple(
     if R.ndim != 3 or R.shape[1] != K or K < 2:
         raise ValueError(f"Give a K by K table for each point, got shape {R.shape}.")
     R[:, range(K), range(K)] = 0.5
-    strict = ((R > 0) & (R < 1)).all()
-    if not strict or not np.allclose(R + R.transpose(0, 2, 1), 1, rtol=0, atol=1e-8):
+    if not (R > 0).all() or not np.allclose(R + R.transpose(0, 2, 1), 1, rtol=0, atol=1e-8):
         raise ValueError(
             "Pairwise probabilities must lie strictly between 0 and 1, "
             "and those of a pair sum to 1."
@@ -616,7 +617,7 @@ def pairwise_estimate(
             f"got {wins.shape}."
         )
     r = binary_estimate(wins, π)
-    R = np.zeros((r.shape[1], K, K))
+    R = np.empty((r.shape[1], K, K))
     for (i, j), rij in zip(pairs, r):
         R[:, i, j], R[:, j, i] = rij, 1 - rij
     return couple(R, method)
