@@ -5,8 +5,6 @@
 # %% auto #0
 __all__ = [
     "ILL",
-    "REFINED",
-    "MOST_STEPS",
     "homogeneous",
     "twin_cvxpy",
     "TwinQP",
@@ -105,8 +103,6 @@ def _parts(A, B, C):
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #6fbb2000
 ILL = 1e5  # ratio of the largest to the smallest entry on R's diagonal, above which W is refined
-REFINED = 1e-15  # a step of refinement below this share of W changes nothing
-MOST_STEPS = 8  # of refinement; each gains as many digits as the first solve has right
 
 
 def leading_bits(A, bits):  # -> leading bits, the rest
@@ -137,16 +133,9 @@ def ill_conditioned(R):
 
 
 def rows_of_dual(N, R):  # -> W (n, d+1)
-    "W = N R⁻¹, to all digits."
+    "W = N R⁻¹; where R is ill-conditioned, with six more digits than solving gives."
     W = by_root(N, R)
-    if not ill_conditioned(R):
-        return W
-    for _ in range(MOST_STEPS):
-        step = lost_digits(N, W, R)
-        W = W + step
-        if np.abs(step).max() <= REFINED * np.abs(W).max():
-            break
-    return W
+    return W + lost_digits(N, W, R) if ill_conditioned(R) else W
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #5f0e59a7
