@@ -236,7 +236,7 @@ def klr_certificate(F, u, s, c, b=None, intercept=True, errors=0.0, **asked):
         unbalanced = off_balance / max(α.sum(), 1e-300)
         trivial = c @ logistic_loss(s * best_intercept(0 * F, s, c))
     terms = 6 * (1 + np.abs(F) + abs(b) + np.abs(u))
-    rounding = gap_rounding(c, errors + 0 * F, terms, lipschitz=3.0, operations=20)
+    rounding = gap_rounding(c, errors, terms, lipschitz=3.0, operations=20)
     return Certificate(
         primal,
         dual,
