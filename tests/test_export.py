@@ -27,6 +27,10 @@ def executed(model, X):
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
     session = runtime.InferenceSession(to_onnx(model).SerializeToString())
+    assert {i.name: i.shape for i in session.get_inputs()} == {"X": ["n", X.shape[1]]}
+    shapes = {o.name: o.shape for o in session.get_outputs()}
+    assert shapes.pop("label") == ["n"]
+    assert all(shape == ["n", len(model.classes_)] for shape in shapes.values())
     return dict(zip((o.name for o in session.get_outputs()), session.run(None, {"X": X})))
 
 

@@ -348,7 +348,7 @@ def to_onnx(model):  # a fitted classifier, or a pipeline that ends in one -> on
     def tensor(name, value):
         if value.dtype.kind in "fc":
             value = value.astype(np.float64)
-        elif strings and value is graph.constants.get(name) and value.dtype.kind not in "iu":
+        elif strings and value.dtype.kind not in "iu":
             value = value.astype(str).astype(object)
         return optional("onnx.numpy_helper").from_array(value, name)
 
