@@ -341,7 +341,7 @@ def verdict(e, table):  # -> one line
         said.append("nothing printed to compare with")
     for claim, test in e.claims.items() if table else ():
         said.append(f"{'holds' if test(table) else 'does not hold'}: {claim}")
-    return "; ".join(said) + (f". {e.why}" if e.why else "")
+    return ". ".join(filter(None, ["; ".join(said), e.why]))
 
 
 # %% ../../nbs/studies/63_runner.ipynb #9fe60379
