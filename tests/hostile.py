@@ -24,6 +24,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import mcsvm_lit
+from mcsvm_lit import scale
 
 LONG = np.longdouble
 ROUND = float(np.finfo(LONG).eps) * 1e3  # what the judge's own arithmetic may be off by
@@ -229,7 +230,18 @@ SPECIAL = {
         n_weights=4,
         scheme=cycle(("pairwise", "one-vs-rest", "gumbel"), c),
     ),
+    "StreamedCrammerSingerSVC": lambda c: in_blocks(c) | dict(fit_intercept=c.option % 2 == 1),
+    "StreamedLogisticRegression": lambda c: in_blocks(c) | dict(fit_intercept=c.option % 3 != 0),
 }
+IN_MEMORY = {  # classifiers that solve the problem of a streamed one
+    "StreamedCrammerSingerSVC": "CrammerSingerSVC",
+    "StreamedLogisticRegression": "KernelLogisticRegression",
+}
+
+
+def in_blocks(case):
+    """How a streamed classifier reads the rows, and how many landmarks it may have."""
+    return dict(C=case.C, block_rows=cycle((3, 7, 8192), case), rank=cycle((300, 4), case))
 
 
 def voter_of(case):
@@ -241,7 +253,7 @@ def voter_of(case):
 
 def classifier_of(name, case):
     """The classifier of a case, not yet fitted."""
-    model = getattr(mcsvm_lit, name)()
+    model = getattr(scale if name in IN_MEMORY else mcsvm_lit, name)()
     known = model.get_params()
     asked = SPECIAL[name](case)
     if "kernel" in known:
@@ -263,11 +275,12 @@ def gram(X, Z):
 
 @dataclass(frozen=True)
 class Training:
-    """What a classifier is given; `relevant` is what labels say of the classes, (K, K)."""
+    """What a classifier is given; `relevant` has a row of relevances for each of `classes`."""
 
     X: object
     y: np.ndarray
     w: np.ndarray | None
+    classes: np.ndarray
     relevant: np.ndarray
 
     def fit(self, model):
@@ -279,14 +292,15 @@ class Training:
 
     def labels(self):
         """Relevances of all labels for each row."""
-        return self.relevant[np.unique(self.y, return_inverse=True)[1]]
+        return self.relevant[np.searchsorted(self.classes, self.y)]
 
 
 def training_of(case):
     """The data of a case as they are passed to `fit`."""
     X, y, w = rows_of(case)
     X = gram(X, X) if case.kernel == "precomputed" else stored(X, case.storage)
-    return Training(X, named(y, case.labels), w, relevances(case))
+    y = named(y, case.labels)
+    return Training(X, y, w, np.unique(y), relevances(case))
 
 
 # -- one fit --------------------------------------------------------------------------------------
@@ -376,10 +390,14 @@ def kernel_values(model, X, Z):
 
 def whole(training):
     """Rows, class indices and weights in extended precision, without rows of weight zero."""
-    X = training.X.toarray() if hasattr(training.X, "toarray") else np.asarray(training.X)
     y = np.unique(training.y, return_inverse=True)[1]
     w = np.ones(len(y)) if training.w is None else training.w
-    return X.astype(LONG), y, w.astype(LONG)
+    return whole_rows(training.X), y, w.astype(LONG)
+
+
+def whole_rows(X):
+    """Rows in extended precision."""
+    return (X.toarray() if hasattr(X, "toarray") else np.asarray(X)).astype(LONG)
 
 
 def expanded(model, X, S, A):
@@ -535,12 +553,38 @@ def judged_truncated(model, X, y, w):
     yield last, P, D
 
 
+def judged_stream(model, X, y, w):
+    b, crammer_singer = model.intercept_.astype(LONG), "Crammer" in type(model).__name__
+    if model.kernel == "linear":
+        coef = model.coef_.T.astype(LONG)
+        F, gram = X @ coef, coef.T @ coef
+    else:
+        Z, coef = whole_rows(model.landmarks_), model.dual_coef_.astype(LONG)
+        F = kernel_values(model, X, Z) @ coef
+        gram = coef.T @ kernel_values(model, Z, Z) @ coef
+    F, half = F + b, np.trace(gram) / 2
+    if len(b) == 1:  # the second class's score minus the first's
+        s = np.where(y == 1, F[:, 0], -F[:, 0])
+        loss = np.maximum(1 - s, 0) if crammer_singer else np.logaddexp(LONG(0), -s)
+        half, norm = (half / 2, b @ b / 4) if crammer_singer else (half, 0)
+    else:
+        rivals = F + (1 - np.eye(F.shape[1])[y] if crammer_singer else 0)
+        top = rivals.max(1, keepdims=True)
+        over = 0 if crammer_singer else np.log(np.exp(rivals - top).sum(1))
+        loss, norm = over + top[:, 0] - F[np.arange(len(y)), y], b @ b / 2 if crammer_singer else 0
+    P = half + norm + model.C * w @ loss
+    yield model.certificate_, P, None
+    yield model.full_certificate_, P, None
+
+
 JUDGES = {
     "CrammerSingerSVC": judged_crammer_singer,
     "KernelLogisticRegression": judged_logistic,
     "TwinMarginSVC": judged_margin,
     "TruncatedHingeSVC": judged_truncated,
     "LabelRankingSVC": judged_ranking,
+    "StreamedCrammerSingerSVC": judged_stream,
+    "StreamedLogisticRegression": judged_stream,
 }
 
 
@@ -576,7 +620,7 @@ def same_bits(what, one, other, X, Z=None):
 
 def same_optimum(what, one, other):
     """A complaint if the dual of one model exceeds the primal of the other."""
-    a, b = one.certificate_, other.certificate_
+    a, b = (getattr(m, "full_certificate_", m.certificate_) for m in (one, other))
     for p, q in ((a, b), (b, a)):
         room = p.rounding + q.rounding + 1e-13 * max(abs(p.primal), abs(q.dual))
         if q.dual > p.primal + room:
@@ -605,7 +649,8 @@ def absent(case, training):
 
 
 def relabelled(case, training):
-    return replace(training, y=np.array(["p", "q", "r", "s"])[rows_of(case)[1]])
+    y = np.array(["p", "q", "r", "s"])[rows_of(case)[1]]
+    return replace(training, y=y, classes=np.unique(y))
 
 
 def sparse_or_dense(case, training):
@@ -628,7 +673,21 @@ LAWS = dict(
 
 def one_optimum(name):
     """Is the certificate one of the whole fit, so that two of them can be compared?"""
-    return name in ("CrammerSingerSVC", "KernelLogisticRegression", "LabelRankingSVC")
+    names = "CrammerSingerSVC", "KernelLogisticRegression", "LabelRankingSVC"
+    return name in (*names, *IN_MEMORY)
+
+
+def another_problem(name, training, model):
+    """Complaints if a streamed classifier contradicts the one that has all rows in memory."""
+    if name not in IN_MEMORY:
+        return
+    local = getattr(mcsvm_lit, IN_MEMORY[name])(tol=1e-8)
+    shared = local.get_params().keys() & model.get_params().keys() - {"tol", "max_iter", "rank"}
+    local.set_params(**{key: getattr(model, key) for key in shared})
+    local.set_params(gamma=model.kernel_.gamma if model.kernel != "linear" else "scale")
+    complaints = []
+    if fitted(training, local, complaints):
+        yield from same_optimum("in memory", model, local)
 
 
 def broken_law(name, case, training, model):
@@ -652,6 +711,8 @@ def broken_law(name, case, training, model):
     exact = case.kernel != "precomputed" or case.law in ("relabelled", "again")
     # each copy brings its own weight to the voters, and 3 w need not be w + w + w
     exact = exact and (name, case.law) != ("WeightedVoteProbability", "copies")
+    # other rows come together in a block
+    exact = exact and (name not in IN_MEMORY or case.law in ("relabelled", "again"))
     if case.law != "sparse" and exact:
         yield from same_bits(case.law, model, twin, training.X)
     elif one_optimum(name):
@@ -660,6 +721,8 @@ def broken_law(name, case, training, model):
 
 def judge(name, case):
     """Everything that is wrong with a fit of a case: sentences that begin with their kind."""
+    if name in IN_MEMORY and case.kernel == "precomputed":
+        case = replace(case, kernel="linear")  # blocks are rows, not the values of a kernel
     training, complaints = training_of(case), []
     model = fitted(training, classifier_of(name, case), complaints)
     if model is None:
@@ -669,6 +732,7 @@ def judge(name, case):
         try:
             complaints += unfinite(model, training.X)
             complaints += dishonest(name, model, training)
+            complaints += another_problem(name, training, model)
             complaints += broken_law(name, case, training, model)
         except Exception as error:
             frame = traceback.extract_tb(error.__traceback__)[-1]

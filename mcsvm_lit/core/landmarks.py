@@ -25,12 +25,18 @@ __all__ = [
     "Bias",
     "Known",
     "Doubt",
-    "doubt",
+    "Pull",
+    "Footing",
+    "footing_of",
+    "square_of_bias",
     "SpanPoint",
+    "beyond",
     "best_bound",
     "softmax_parts",
     "hinge_parts",
     "span_certificates",
+    "sums_rounding",
+    "two_certificates",
     "balanced",
     "scores_of",
     "fit_landmarks",
@@ -268,18 +274,97 @@ class Doubt(NamedTuple):
     metric: float
 
 
-def doubt(landmarks, K_PP, κ, size_of_landmarks):  # -> Doubt
-    "How little the factor of the landmarks can be trusted."
-    L, r = landmarks.root, len(landmarks.root)
-    length, s = np.linalg.norm(L), np.linalg.norm(size_of_landmarks)
-    X = np.linalg.norm(landmarks.coordinates(np.eye(r)))
-    inexact = roundoff(r) * length * X  # of the computed inverse itself
-    if not inexact < 1:
-        return Doubt(np.inf, np.inf)
-    inverse = X / (1 - inexact)
-    apart = np.linalg.norm(K_PP - L @ L.T)
-    apart += (κ + roundoff(r + 2)) * (1 + κ) * (s * s + length * length)
-    return Doubt(float(inverse), float(inverse**2 * apart))
+class Pull(NamedTuple):
+    """How rows pull at the landmarks.
+
+    Attributes
+    ----------
+    w : array (r, K)
+        Σ k_P(x_i) α_i'.
+    A : array (K,)
+        Σ s(x_i) |α_i|.
+    terms : int
+        Additions that an entry of w has gone through.
+    """
+
+    w: np.ndarray
+    A: np.ndarray
+    terms: int
+
+    def __add__(self, other):
+        return Pull(self.w + other.w, self.A + other.A, max(self.terms, other.terms) + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Footing:
+    """Landmarks, and how far what is computed from them can be trusted.
+
+    Parameters
+    ----------
+    landmarks : LandmarkSpan
+        The landmarks.
+    K_PP : array (r, r)
+        Kernel values among them.
+    s : array (r,)
+        Their sizes.
+    κ : float
+        What rounding does to kernel values, (4.8).
+    """
+
+    landmarks: LandmarkSpan
+    K_PP: np.ndarray
+    s: np.ndarray
+    κ: float
+
+    @cached_property
+    def doubt(self):
+        "How little the factor can be trusted."
+        L, κ, r = self.landmarks.root, self.κ, len(self.s)
+        length = np.linalg.norm(L)
+        X = np.linalg.norm(self.landmarks.coordinates(np.eye(r)))
+        inexact = roundoff(r) * length * X  # of the computed inverse itself
+        if not inexact < 1:
+            return Doubt(np.inf, np.inf)
+        inverse = X / (1 - inexact)
+        apart = np.linalg.norm(self.K_PP - L @ L.T)
+        apart += (κ + roundoff(r + 2)) * (1 + κ) * (self.s @ self.s + length * length)
+        return Doubt(float(inverse), float(inverse**2 * apart))
+
+    def projected(self, pull):  # -> lengths (K,), e (K,)
+        "‖M̂_r‖, and how far it can be off, (7c.7)."
+        r, κ = len(self.s), self.κ
+        M = np.linalg.norm(self.landmarks.coordinates(pull.w), axis=0)
+        summed = (κ + roundoff(pull.terms + 4)) * (1 + κ) * np.linalg.norm(self.s) * pull.A
+        substituted = roundoff(r) * np.linalg.norm(self.landmarks.root) * M
+        return M, self.doubt.inverse * (summed + substituted)
+
+    def square_in_span(self, pull, bias):  # bias: Known -> Known
+        "‖M‖² of (7c.2), and what (7c.7) leaves open."
+        (M, e), θ = self.projected(pull), self.doubt.metric
+        most = ((M + e) ** 2).sum() / (1 - θ) if θ < 1 else np.inf
+        return Known(M @ M + bias.value, most - M @ M + bias.error)
+
+    def norm(self, a, bias):  # bias: its square -> Known
+        "Σ_r a_r' K_PP a_r, with the penalised bias."
+        value = (a * (self.K_PP @ a)).sum()
+        E = score_rounding(self.s, a, self.s, self.κ)
+        more = roundoff(a.size + 4) * (self.s @ np.abs(a)) ** 2
+        return Known(value + bias, (np.abs(a) * E).sum() + more.sum() + roundoff(99) * bias)
+
+
+def footing_of(landmarks, X):  # X: rows of the data -> Footing
+    "What a certificate needs to know of landmarks."
+    kernel, P = landmarks.kernel, landmarks.rows
+    if landmarks.X is None:
+        among, sizes = gram_block(kernel, X, P, P), kernel.sizes(X)[P]
+    else:
+        among, sizes = kernel(landmarks.X), kernel.sizes(landmarks.X)
+    return Footing(landmarks, among, sizes, kernel.rounding(X))
+
+
+def square_of_bias(total, most, terms):  # Σ α and Σ |α| of `terms` rows (K,) -> Known
+    "What a penalised bias of one adds to both squares."
+    return Known(total @ total, 3 * roundoff(terms + 4) * (most @ most))
 
 
 # %% ../../nbs/core/07c_landmarks.ipynb #1d14df19
@@ -289,12 +374,10 @@ class SpanPoint:
 
     Parameters
     ----------
-    kernel : Kernel
-        Without a shift.
+    footing : Footing
+        The landmarks; their kernel is without a shift.
     X : array or CSR matrix
         The rows.
-    landmarks : LandmarkSpan
-        The landmarks.
     a, b : arrays (r, K), (K,)
         The classifier.
     α : array (n, K)
@@ -303,102 +386,95 @@ class SpanPoint:
         What a penalised bias adds to the kernel.
     """
 
-    kernel: Kernel
+    footing: Footing
     X: Any
-    landmarks: LandmarkSpan
     a: np.ndarray
     b: np.ndarray
     α: np.ndarray
     shift: float = 0.0
 
+    @property
+    def kernel(self):
+        return self.footing.landmarks.kernel
+
     @cached_property
     def sizes(self):
         return self.kernel.sizes(self.X)
 
-    @cached_property
-    def κ(self):
-        return self.kernel.rounding(self.X)
-
-    @cached_property
-    def among_landmarks(self):
-        return gram_block(self.kernel, self.X, self.landmarks.rows, self.landmarks.rows)
-
-    @cached_property
-    def doubt(self):
-        P = self.landmarks.rows
-        return doubt(self.landmarks, self.among_landmarks, self.κ, self.sizes[P])
-
     def score_errors(self, F):
         "How far rounding can take the scores F, (4.8)."
-        E = score_rounding(self.sizes, self.a, self.sizes[self.landmarks.rows], self.κ)
+        E = score_rounding(self.sizes, self.a, self.footing.s, self.footing.κ)
         return E.max(1) + roundoff(2) * (np.abs(F).max(1) + np.abs(self.b).max())
 
     def norm(self):  # -> Known
         "Σ_r a_r' K_PP a_r, with the penalised bias."
-        s = self.sizes[self.landmarks.rows]
-        value = (self.a * (self.among_landmarks @ self.a)).sum()
-        E = score_rounding(s, self.a, s, self.κ)
-        bias = self.b @ self.b if self.shift else 0.0
-        more = roundoff(self.a.size + 4) * (s @ np.abs(self.a)) ** 2
-        return Known(value + bias, (np.abs(self.a) * E).sum() + more.sum() + roundoff(99) * bias)
+        return self.footing.norm(self.a, float(self.b @ self.b) if self.shift else 0.0)
+
+    def pull(self, S):  # rows -> Pull
+        "How the rows S pull at the landmarks."
+        r, α = len(self.footing.s), self.α
+        step = max(LEAST_ROWS, BLOCK_NUMBERS // r)
+        total = Pull(np.zeros((r, α.shape[1])), np.zeros(α.shape[1]), 0)
+        for I in (S[i : i + step] for i in range(0, len(S), step)):
+            w = self.footing.landmarks.values(self.X[I]).T @ α[I]
+            total += Pull(w, self.sizes[I] @ np.abs(α[I]), len(I))
+        return total
 
     def projected(self, S):  # rows -> lengths (K,), e (K,)
-        "‖M̂_r‖ of the rows S, and how far it can be off, (7c.7)."
-        r = len(self.landmarks.rows)
-        step = max(LEAST_ROWS, BLOCK_NUMBERS // r)
-        parts = [S[i : i + step] for i in range(0, len(S), step)]
-        w = np.zeros((r, self.α.shape[1]))
-        for I in parts:
-            w += self.landmarks.values(self.X[I]).T @ self.α[I]
-        M = np.linalg.norm(self.landmarks.coordinates(w), axis=0)
-        s, A = np.linalg.norm(self.sizes[self.landmarks.rows]), self.sizes[S] @ np.abs(self.α[S])
-        summed = (self.κ + roundoff(step + len(parts) + 4)) * (1 + self.κ) * s * A
-        return M, self.doubt.inverse * (
-            summed + roundoff(r) * np.linalg.norm(self.landmarks.root) * M
-        )
+        "‖M̂_r‖ of the rows S, and how far it can be off."
+        return self.footing.projected(self.pull(S))
 
     def among(self, S):  # rows -> squared lengths (K,), their errors (K,)
         "α_Sr' K_SS α_Sr of each class, and (7c.6)."
-        α, m = self.α[S], len(S)
+        α, m, κ = self.α[S], len(S), self.footing.κ
         total = np.zeros(α.shape[1])
         step = max(1, BLOCK_NUMBERS // max(1, m))
         for i in range(0, m, step):
             K = gram_block(self.kernel, self.X, S[i : i + step], S)
             total += (α[i : i + step] * (K @ α)).sum(0)
-        rounding = self.κ + roundoff(m + 4) + roundoff(α.size + 4)
-        return total, rounding * (1 + self.κ) * (self.sizes[S] @ np.abs(α)) ** 2
+        rounding = κ + roundoff(m + 4) + roundoff(α.size + 4)
+        return total, rounding * (1 + κ) * (self.sizes[S] @ np.abs(α)) ** 2
 
     def of_bias(self):  # -> Known
         "What the penalised bias adds to both squares."
         if not self.shift:
             return Known(0.0, 0.0)
-        total, most = self.α.sum(0), np.abs(self.α).sum(0)
-        return Known(total @ total, 3 * roundoff(len(self.α) + 4) * (most @ most))
+        return square_of_bias(self.α.sum(0), np.abs(self.α).sum(0), len(self.α))
 
     def square_in_span(self):  # -> Known
         "‖M‖² of (7c.2), and what (7c.7) leaves open."
-        M, e = self.projected(np.arange(len(self.α)))
-        bias, θ = self.of_bias(), self.doubt.metric
-        most = ((M + e) ** 2).sum() / (1 - θ) if θ < 1 else np.inf
-        return Known(M @ M + bias.value, most - M @ M + bias.error)
+        return self.footing.square_in_span(self.pull(np.arange(len(self.α))), self.of_bias())
 
     def square(self, in_span):  # square_in_span() -> Known
         "q of (7c.4): computed, for one group, else an upper bound."
         S = np.flatnonzero(np.abs(self.α).max(axis=1) > 0)
         if len(S) <= EXACT_UP_TO:
-            squares, errors = self.among(S)
-            bias = self.of_bias()
-            return Known(squares.sum() + bias.value, errors.sum() + bias.error)
+            return self.whole_square(S)
+        return beyond(in_span, self.left_of_groups(S))
+
+    def whole_square(self, S):  # rows with α ≠ 0 -> Known
+        "q from all kernel values among the rows."
+        squares, errors = self.among(S)
+        bias = self.of_bias()
+        return Known(squares.sum() + bias.value, errors.sum() + bias.error)
+
+    def left_of_groups(self, S):  # rows with α ≠ 0 -> (K,)
+        "The sum of the lengths in (7c.3), over groups from all over the rows."
         number = -(-len(S) // GROUP)
-        left = sum(self.left_of(S[j::number]) for j in range(number))
-        return Known(in_span.value + in_span.error + left @ left, 0.0)
+        none = np.zeros(self.α.shape[1])
+        return sum((self.left_of(S[j::number]) for j in range(number)), none)
 
     def left_of(self, B):  # rows -> (K,)
         "The most that a group can have outside of the span, for each class, (7c.3)."
-        (squares, errors), θ = self.among(B), self.doubt.metric
+        (squares, errors), θ = self.among(B), self.footing.doubt.metric
         M, e = self.projected(B)
         inside = np.maximum(M - e, 0) ** 2 / (1 + θ) if np.isfinite(θ) else 0.0
         return np.sqrt(np.maximum(squares + errors - inside, 0))
+
+
+def beyond(in_span, left):  # left: sums of what groups have outside of the span (K,) -> Known
+    "q of (7c.4), bounded from above."
+    return Known(in_span.value + in_span.error + left @ left, 0.0)
 
 
 # %% ../../nbs/core/07c_landmarks.ipynb #365f11a7
@@ -452,15 +528,27 @@ def span_certificates(point, F, η, c, parts, free=False, **asked):  # noqa: PLR
         Among the functions of the landmarks, and among all; t of (7c.4).
     """
     (ℓ, h), norm, in_span = parts, point.norm(), point.square_in_span()
+    rounding, largest = sums_rounding(point, F, η, c, parts)
+    rounding += norm.error / 2
+    if free:
+        rounding += 2 * np.abs(point.α.sum(0)).sum() * largest
+    P, H = float(norm.value / 2 + c @ ℓ), float(c @ h)
+    return two_certificates((P, H), rounding, in_span, point.square(in_span), **asked)
+
+
+def sums_rounding(point, F, η, c, parts, later=0):  # -> float, the largest score in size
+    "How far rounding can take Σ c ℓ - Σ c h, if `later` more sums are added; all as above."
+    ℓ, h = parts
     largest = np.abs(F).max(1) + np.abs(point.b).max()
     terms = 6 * (1 + largest + ℓ + np.abs(h))
     moved = point.score_errors(F) + np.abs(η.sum(1) - 1) * (UNNORMED + largest)
-    rounding = gap_rounding(c, moved, terms, lipschitz=2.0, operations=F.shape[1] + 20)
-    rounding += norm.error / 2
-    if free:
-        rounding += 2 * np.abs(point.α.sum(0)).sum() * largest.max()
-    P, H = float(norm.value / 2 + c @ ℓ), float(c @ h)
-    q = point.square(in_span)
+    operations = F.shape[1] + 20 + later
+    return gap_rounding(c, moved, terms, 2.0, operations), largest.max(initial=0.0)
+
+
+def two_certificates(values, rounding, in_span, q, **asked):  # -> Certificate, Certificate, t
+    "From P and Σ c h, how far rounding can take them, and the two squares."
+    P, H = values
     D, _ = best_bound(H, in_span.value)
     D_full, share = best_bound(H, q.value)
     least_full = best_bound(H, q.value + q.error)[0] - rounding
@@ -527,7 +615,8 @@ def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
     η = end.loss.look(F, y, c).η
     if bias.value and bias.free:
         η = balanced(η, y, c)
-    point = SpanPoint(kernel, X, marks, a, b, own_and_rest(η, y, c), bias.value * (not bias.free))
+    α, shift = own_and_rest(η, y, c), bias.value * (not bias.free)
+    point = SpanPoint(footing_of(marks, X), X, a, b, α, shift)
     parts = (hinge_parts if hinge else softmax_parts)(F, η, y)
     passes, unit = rounds.passes + 1, float(trivial(loss, y, c))
     asked = dict(n_iter=passes, tol=goal.tol, unit=unit, free=bool(bias.value and bias.free))

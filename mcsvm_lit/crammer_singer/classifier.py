@@ -32,6 +32,7 @@ from mcsvm_lit.core.landmarks import (
     SpanPoint,
     choose_landmarks,
     fit_landmarks,
+    footing_of,
     hinge_parts,
     scores_of,
     span_certificates,
@@ -125,7 +126,7 @@ def rivals(F, η, y, tie=0.01):  # scores, distributions (n, K), class indices -
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #2802ecb4
 def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR0913  -> LandmarkFit
     "The linear solvers on the features of landmarks."
-    kernel, X, y, K = training.kernel, training.X, training.y, training.n_classes
+    X, y, K = training.X, training.y, training.n_classes
     problem = LinearCrammerSinger(Rows(marks.features(X), float(bias)), y, c, K, costs)
     nearer = replace(goal, tol=goal.tol * (1 - 1e-3))  # scores are made again from the kernel
     solution = solve(problem, nearer, [SampledNewton(), Sweeps(), ProximalNewton()])
@@ -133,7 +134,7 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
     W, b = problem.rows.split(M)
     a = marks.expansion(W)
     F = scores_of(marks, X, a, b)
-    point = SpanPoint(kernel, X, marks, a, b, own_and_rest(η, y, c), float(bias))
+    point = SpanPoint(footing_of(marks, X), X, a, b, own_and_rest(η, y, c), float(bias))
     parts, n_iter = hinge_parts(F, η, y, costs.added(y, K)), solution.certificate.n_iter
     certified = span_certificates(point, F, η, c, parts, n_iter=n_iter, tol=goal.tol)
     return LandmarkFit(marks, a, b, η, F, *certified, n_iter)

@@ -18,11 +18,14 @@ __all__ = [
     "checked",
     "Coding",
     "coded",
+    "weights_of",
     "label_counts",
     "coding_of",
+    "positive",
     "PassCertificate",
     "rounding_of",
     "certificate_of",
+    "with_values",
     "Balance",
     "balance",
     "balances",
@@ -51,22 +54,30 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from mcsvm_lit.core.passes import (
+    Block,
+    Draw,
+    Rounds,
+    SmoothedHinge,
+    Softmax,
+    mixture,
+    sampled_newton,
+)
 from mcsvm_lit.scale.landmarks import (
     Asked,
     FeaturesInTurn,
+    certificates_in_blocks,
     moments,
     pooled,
     scaled_gamma,
     some_rows,
-    span_values,
     stacked,
 )
 
-from ..core.certificates import Certificate
+from ..core.certificates import Certificate, roundoff
 from ..core.estimators import kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
-from ..core.landmarks import CANDIDATES, choose_landmarks
-from ..core.passes import Block, Draw, Rounds, SmoothedHinge, Softmax, sampled_newton
+from ..core.landmarks import CANDIDATES, UNNORMED, choose_landmarks, footing_of, times
 from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
@@ -166,22 +177,30 @@ def checked(X, d=None):
 
 
 class Coding(NamedTuple):
-    "How raw blocks become blocks of a problem: classes, weight of each, C, features."
+    """How raw blocks become blocks of a problem.
+
+    Attributes
+    ----------
+    classes, weights : arrays (K,)
+        The labels in order, and what a row of each class counts for.
+    C : float
+        Weight of the loss.
+    d, rows : int
+        Features, and rows of the longest block.
+    """
 
     classes: np.ndarray
     weights: np.ndarray
     C: float
     d: int
+    rows: int
 
 
 def coded(raw, number, coding):  # -> Block
     "Class indices and weights of a raw block."
     X, y, w = raw
     y = np.asarray(y)
-    index = np.searchsorted(coding.classes, y)
-    w = np.ones(len(y)) if w is None else np.asarray(w, float)
-    if w.shape != (len(y),) or not (np.isfinite(w).all() and (w >= 0).all()):
-        raise ValueError("The weights of a block must be numbers from 0, one for each row.")
+    index, w = np.searchsorted(coding.classes, y), weights_of(w, len(y))
     X, c = checked(X, coding.d), coding.C * w * coding.weights[index]
     kept = np.flatnonzero(c > 0)
     if len(kept) < len(c):
@@ -189,12 +208,19 @@ def coded(raw, number, coding):  # -> Block
     return Block(X, np.ascontiguousarray(index, np.int64), c, number)
 
 
-def label_counts(raw):  # -> labels, weight of each, features
+def weights_of(w, n):  # weights of n rows, or None -> (n,)
+    "The weights of a block, or one clear sentence."
+    w = np.ones(n) if w is None else np.asarray(w, float)
+    if w.shape != (n,) or not (np.isfinite(w).all() and (w >= 0).all()):
+        raise ValueError("The weights of a block must be numbers from 0, one for each row.")
+    return w
+
+
+def label_counts(raw):  # -> labels, weight of each, features, rows
     "What the classes and their weights are made from."
     X, y, w = raw
-    w = np.ones(len(y)) if w is None else np.asarray(w, float)
-    labels, index = np.unique(np.asarray(y)[w > 0], return_inverse=True)
-    return labels, np.bincount(index, w[w > 0], len(labels)), X.shape[1]
+    labels, index = np.unique(np.asarray(y), return_inverse=True)
+    return labels, np.bincount(index, weights_of(w, len(y)), len(labels)), X.shape[1], len(y)
 
 
 def coding_of(counts, C, class_weight):  # counts: of all blocks -> Coding
@@ -204,7 +230,7 @@ def coding_of(counts, C, class_weight):  # counts: of all blocks -> Coding
         raise ValueError("There are no blocks.")
     classes, index = np.unique(np.concatenate([c[0] for c in counts]), return_inverse=True)
     total = np.bincount(index, np.concatenate([c[1] for c in counts]), len(classes))
-    if len(classes) == 0:
+    if not total.any():
         raise ValueError("There is no row whose weight is not zero.")
     check_classification_targets(classes)
     if len(classes) == 1:
@@ -212,10 +238,26 @@ def coding_of(counts, C, class_weight):  # counts: of all blocks -> Coding
             f"A classifier needs two classes; the data contain one class: {classes.tolist()[0]!r}."
         )
     if class_weight == "balanced":
-        weights = total.sum() / (len(classes) * total)
+        weights = total.sum() / (len(classes) * np.where(total > 0, total, 1.0))
     else:
         weights = compute_class_weight(class_weight, classes=classes, y=classes)
-    return Coding(classes, np.asarray(weights, float), C, counts[0][2])
+    return Coding(
+        classes, positive(weights, total, classes), C, counts[0][2], max(c[3] for c in counts)
+    )
+
+
+def positive(weights, total, classes):  # weights of the classes, and of their rows -> (K,)
+    "The weights of the classes, or one clear sentence."
+    weights = np.asarray(weights, float)
+    if weights.min() < 0:
+        raise ValueError(f"class_weight must be zero or more, got {weights.min():g}.")
+    without = classes[weights * total == 0]
+    if len(without):
+        raise ValueError(
+            f"No row of class {without.tolist()[0]!r} has a positive weight, but every class "
+            "needs a positive weight: leave out the rows of this class."
+        )
+    return weights
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #67a46cbb
@@ -252,14 +294,26 @@ class PassCertificate(Certificate):
 
 
 def rounding_of(here, rounds):
-    "How far rounding takes the two values: the losses follow the scores, these the products."
-    longest = np.sqrt(rounds.largest + rounds.frame.bias**2)
-    widest = np.sqrt((here.W**2).sum(1).max())
-    a_score = 2 * (here.W.shape[1] + 2) * np.finfo(float).eps * longest * widest
-    return float(2 * rounds.totals.N.sum() * a_score + 1e-15 * rounds.n_blocks * abs(here.P))
+    "How far rounding can take the gap of a linear classifier, (70.1)."
+    frame, totals, (K, D) = rounds.frame, rounds.totals, rounds.shape
+    N, t = totals.N.sum(), 0.0
+    if frame.bias and frame.free:
+        t, _ = mixture(totals.N - here.M[:, -1] / frame.bias, totals.N)
+    centre = 0.0 if frame.centre is None else np.linalg.norm(frame.centre)
+    L = np.sqrt(rounds.largest) + centre + frame.bias
+    w, m = (np.linalg.norm(A, axis=1).max() for A in (here.W, here.M))
+    score = L * w if w else 0.0
+    A = 2 * min(N, max(here.P, here.D + (here.M**2).sum() / 2)) + 2 * t * N
+    summed = roundoff(rounds.coding.rows + rounds.n_blocks + D + K + 20)
+    terms = roundoff(K + 20) * N * (UNNORMED + 6 * (1 + 2 * score)) + summed * (
+        2 * A + abs(here.P) + K * m * m
+    )
+    off = summed * L * A  # the length of what is missing from M
+    moved = off * (m + 2 * t * N * L + off) + (summed * A * 2 * score if t else 0.0)
+    return float(4 * N * roundoff(D + 4) * score + terms + moved)
 
 
-def certificate_of(here, rounds, tol, factor, surveys=0):  # -> PassCertificate
+def certificate_of(here, rounds, tol, factor, surveys=0, rounding=0.0):  # -> PassCertificate
     "The certificate of the point where a fit ended."
     N = rounds.totals.N
     unit = N.sum()
@@ -274,13 +328,18 @@ def certificate_of(here, rounds, tol, factor, surveys=0):  # -> PassCertificate
         n_iter=rounds.passes,
         tol=tol,
         unit=float(factor * unit),
-        rounding=factor * rounding_of(here, rounds),
+        rounding=factor * rounding,
         passes=rounds.passes + surveys,
         blocks=rounds.n_blocks,
         n_rows=rounds.n_rows,
         sent=getattr(rounds, "sent", 0),
         received=getattr(rounds, "received", 0),
     )
+
+
+def with_values(known, other):  # two certificates -> PassCertificate
+    "The first with the values of the second."
+    return replace(known, primal=other.primal, dual=other.dual, rounding=other.rounding)
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #88b9987b
@@ -391,7 +450,8 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         here = with_best_intercepts(here, rounds)
         W, b = rounds.frame.split(here.W, self.n_features_in_)
         self.coef_, self.intercept_ = one_of_two(W), self._intercepts(b)
-        self.certificate_ = certificate_of(here, rounds, self.tol, self._factor(), surveys=1)
+        known = self.tol, self._factor(), 1, rounding_of(here, rounds)
+        self.certificate_ = certificate_of(here, rounds, *known)
         self.full_certificate_, self.n_iter_ = self.certificate_, rounds.passes
 
     def _intercepts(self, b):
@@ -416,16 +476,15 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         features = self._features(rounds, span)
         here = sampled_newton(features, self._loss(), self.tol * (1 - 1e-3), self.max_iter)
         here = with_best_intercepts(here, features)
-        asked = Asked(features.frame, here.loss, here.W)
-        found, factor = span_values(rounds, span, asked, features.totals.N), self._factor()
-        known = certificate_of(here, features, self.tol, factor, surveys=1 + rounds.passes)
-        known = replace(known, primal=factor * found.P, dual=factor * found.D)
-        self.certificate_, self.n_iter_ = known, features.passes
-        self.full_certificate_ = replace(known, dual=factor * found.D_full)
         W, b = features.frame.split(here.W, len(span.rows))
-        self.landmarks_ = span.X
-        self.dual_coef_ = one_of_two(span.expansion(W).T).T
-        self.intercept_ = self._intercepts(b)
+        self.n_iter_, self.landmarks_, a = features.passes, span.X, span.expansion(W)
+        self.dual_coef_, self.intercept_ = one_of_two(a.T).T, self._intercepts(b)
+        asked = Asked(here.loss, a, b, rounds.n_blocks, *self._bias())
+        found = certificates_in_blocks(rounds, footing_of(span, span.X), asked, features.totals.N)
+        known = certificate_of(here, features, self.tol, self._factor(), 1 + rounds.passes)
+        self.certificate_, self.full_certificate_ = (
+            with_values(known, times(self._factor(), values)) for values in found
+        )
 
     def _features(self, rounds, span):  # -> Rounds
         "The blocks of features of landmarks."

@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "LARGE",
     "some_rows",
     "stacked",
     "Moments",
@@ -12,17 +13,16 @@ __all__ = [
     "scaled_gamma",
     "featured",
     "FeaturesInTurn",
-    "SpanReport",
     "Asked",
     "at_landmarks",
-    "outside",
+    "masses",
+    "SpanReport",
     "span_report",
     "span_reported",
     "pressing",
     "pressing_rows",
-    "SpanValues",
-    "square_of",
-    "span_values",
+    "settled",
+    "certificates_in_blocks",
 ]
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #032769f1
@@ -31,9 +31,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..core.kernels import gram_block
-from ..core.landmarks import BLOCK_NUMBERS, EXACT_UP_TO, GROUP, best_bound
-from ..core.passes import mixture, repaired
+from mcsvm_lit.core.landmarks import (
+    EXACT_UP_TO,
+    Known,
+    Pull,
+    SpanPoint,
+    beyond,
+    hinge_parts,
+    softmax_parts,
+    square_of_bias,
+    sums_rounding,
+    two_certificates,
+)
+
+from ..core.passes import SmoothedHinge, mixture
 from ..core.simplex import own_and_rest
 
 
@@ -89,10 +100,14 @@ def scaled_gamma(found, d):
 
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #5c00d851
+LARGE = 1e18  # features whose squares single precision cannot hold
+
+
 def featured(block, span):  # -> Block
-    "The features of a block, in single precision."
-    Z = np.ascontiguousarray(span.features(block.X), np.float32)
-    return block._replace(X=Z)
+    "The features of a block, in single precision unless they are very large."
+    Z = np.ascontiguousarray(span.features(block.X))
+    large = np.abs(Z).max(initial=0.0) > LARGE
+    return block._replace(X=Z if large else Z.astype(np.float32))
 
 
 class FeaturesInTurn:
@@ -128,81 +143,119 @@ class FeaturesInTurn:
 
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #75243a80
+class Asked(NamedTuple):
+    """A classifier in the span of landmarks whose values are asked for.
+
+    Attributes
+    ----------
+    loss : Loss
+        The loss, with its smoothing.
+    a, b : arrays (r, K), (K,)
+        Coefficients of the landmarks' kernel functions, and biases.
+    n_blocks : int
+        How many blocks report.
+    bias : float, default=0.0
+        The value of the last feature, 0 for none.
+    free : bool, default=False
+        Is it free of the penalty?
+    mixed : pair, default=(0.0, None)
+        The share and the distribution of (7b.6).
+    grouped : bool, default=False
+        Are the rows with α ≠ 0 too many to be collected?
+    """
+
+    loss: object
+    a: np.ndarray
+    b: np.ndarray
+    n_blocks: int
+    bias: float = 0.0
+    free: bool = False
+    mixed: tuple = (0.0, None)
+    grouped: bool = False
+
+    @property
+    def balances(self):
+        "Is there a bias that is free of the penalty?"
+        return bool(self.bias and self.free)
+
+    @property
+    def shift(self):
+        "What a penalised bias adds to the kernel."
+        return 0.0 if self.free else self.bias
+
+
+def at_landmarks(block, footing, asked):  # -> scores, distributions, α (rows, K)
+    "A block in double precision."
+    F = footing.landmarks.values(block.X) @ asked.a + asked.b
+    η = asked.loss.look(F, block.y, block.c).η
+    t, q = asked.mixed
+    if t:
+        η = (1 - t) * η + t * q
+    return F, η, own_and_rest(η, block.y, block.c)
+
+
+def masses(block, footing, asked):  # -> (K + 1,)
+    "What each class gets of the weights of a block, and the number of its rows with α ≠ 0."
+    _, η, α = at_landmarks(block, footing, asked)
+    return np.r_[block.c @ η, np.count_nonzero(α.any(axis=1))]
+
+
 class SpanReport(NamedTuple):
     """What a block says at the end.
 
     Attributes
     ----------
     sums : array (3,)
-        Σ c ℓ, Σ c h, and the number of rows with α ≠ 0.
-    M, Y : arrays (K, D)
-        Σ α_i ℓ_i', and for each class the weighted sum of the features of its rows.
-    v, ε : arrays (K,)
-        Shares of the sums in (70a.2).
+        Σ c ℓ, Σ c h, and how far rounding can take their difference.
+    pull : Pull
+        How the rows pull at the landmarks.
+    α : array (2, K)
+        Σ α and Σ |α|.
+    left : array (K,)
+        Lengths outside of the span, added up over groups.
+    largest : float
+        The largest score in size.
     """
 
     sums: np.ndarray
-    M: np.ndarray
-    Y: np.ndarray
-    v: np.ndarray
-    ε: np.ndarray
+    pull: Pull
+    α: np.ndarray
+    left: np.ndarray
+    largest: float
 
 
-class Asked(NamedTuple):
-    "The classifier W among functions of the landmarks, in its frame, and the loss."
-
-    frame: object
-    loss: object
-    W: np.ndarray
-
-
-def at_landmarks(block, span, asked):  # -> features, Look, α
-    "A block in double precision."
-    Z = span.features(block.X)
-    look = asked.loss.look(asked.frame.scores(Z, asked.W), block.y, block.c)
-    return Z, look, own_and_rest(look.η, block.y, block.c)
-
-
-def outside(kernel, X, Z, α):  # -> (K,)
-    "(70a.2) of the rows of a block, with features Z."
-    lengths = 0.0
-    for i in range(0, len(α), GROUP):
-        group = slice(i, i + GROUP)
-        inside = ((Z[group].T @ α[group]) ** 2).sum(0)
-        square = (α[group] * (kernel(X[group]) @ α[group])).sum(0)
-        lengths = lengths + np.sqrt(np.maximum(square - inside, 0))
-    return lengths
-
-
-def span_report(block, span, asked):  # -> SpanReport
+def span_report(block, footing, asked):  # -> SpanReport
     "What a block says at the end."
-    Z, look, α = at_landmarks(block, span, asked)
-    K, y, c = α.shape[1], block.y, block.c
-    left = np.sqrt(np.maximum(span.kernel.diag(block.X) - (Z * Z).sum(1), 0))
-    own = np.zeros_like(α)
-    own[np.arange(len(y)), y] = c
-    gather = asked.frame.gather
-    sums = np.array([look.loss, look.dual, np.count_nonzero(α.any(axis=1))])
-    v = outside(span.kernel, block.X, Z, α) if len(y) else np.zeros(K)
-    return SpanReport(sums, gather(Z, α), gather(Z, own), v, np.bincount(y, c * left, K))
+    F, η, α = at_landmarks(block, footing, asked)
+    _, y, c, _ = block
+    point = SpanPoint(footing, block.X, asked.a, asked.b, α, asked.shift)
+    hinge = isinstance(asked.loss, SmoothedHinge)
+    ℓ, h = parts = (hinge_parts if hinge else softmax_parts)(F, η, y)
+    rounding, largest = sums_rounding(point, F, η, c, parts, later=asked.n_blocks)
+    left = np.zeros(α.shape[1])
+    if asked.grouped:
+        left = point.left_of_groups(np.flatnonzero(α.any(axis=1)))
+    sums = np.array([c @ ℓ, c @ h, rounding])
+    of_α = np.array([α.sum(0), np.abs(α).sum(0)])
+    return SpanReport(sums, point.pull(np.arange(len(y))), of_α, left, largest)
 
 
 def span_reported(reports):  # -> SpanReport
     "The reports of all blocks, added in their order."
     total = None
-    for report in reports:
-        total = report if total is None else SpanReport(*map(np.add, total, report))
+    for one in reports:
+        if total is None:
+            total = one
+            continue
+        sums = (a + b for a, b in zip(total[:4], one[:4]))
+        total = SpanReport(*sums, max(total.largest, one.largest))
     return total
 
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #b9edc1a8
-def pressing(block, span, asked, mixed):  # mixed: t, q -> rows with α ≠ 0, their α
+def pressing(block, footing, asked):  # -> rows with α ≠ 0, their α
     "The rows that hold the classifier."
-    _, _, α = at_landmarks(block, span, asked)
-    t, q = mixed
-    if t:
-        η = np.broadcast_to(q, α.shape)
-        α = (1 - t) * α + t * own_and_rest(η, block.y, block.c)
+    α = at_landmarks(block, footing, asked)[2]
     few = np.flatnonzero(α.any(axis=1))
     return block.X[few], α[few]
 
@@ -213,48 +266,49 @@ def pressing_rows(parts):
     return stacked(rows), np.vstack(α)
 
 
-class SpanValues(NamedTuple):
-    "Primal and dual value among functions of the landmarks, ‖Σ α ℓ'‖², and what it misses."
-
-    P: float
-    D: float
-    square: float
-    missing: float
-
-    @property
-    def D_full(self):
-        "The dual value among all functions, (7c.4)."
-        return max(best_bound(self.D + self.square / 2, self.square + self.missing)[0], 0.0)
+def settled(rounds, there, asked, N):  # N: weights of the classes -> Asked
+    "What blocks must know before they report."
+    *S, active = rounds.reduced(masses, sum, there, asked)
+    if asked.balances:
+        asked = asked._replace(mixed=mixture(np.array(S), N))
+    if asked.mixed[0]:
+        active = rounds.n_rows
+    return asked._replace(grouped=bool(active > EXACT_UP_TO))
 
 
-def square_of(kernel, X, α):
-    "Σ_r α_r'K α_r."
-    step = max(1, BLOCK_NUMBERS // len(α))
-    parts = [np.arange(i, min(i + step, len(α))) for i in range(0, len(α), step)]
-    return float(sum((α[I] * (gram_block(kernel, X, I) @ α)).sum() for I in parts))
+def certificates_in_blocks(rounds, footing, asked, N):  # -> Certificate, Certificate
+    """What is known of a classifier in the span of landmarks of rows that are read in blocks.
 
+    Parameters
+    ----------
+    rounds : Rounds
+        The rows.
+    footing : Footing
+        The landmarks.
+    asked : Asked
+        The classifier.
+    N : array (K,)
+        Weights of the classes.
 
-def span_values(rounds, span, asked, N):  # rounds: of rows; N: weights of the classes
-    "The two values, and (70a.2) or what it bounds."
-    there = rounds.shared(span)
+    Returns
+    -------
+    Certificate, Certificate
+        Among the functions of the landmarks, and among all.
+    """
+    there = rounds.shared(footing)
+    asked = settled(rounds, there, asked, N)
     report = rounds.reduced(span_report, span_reported, there, asked)
-    frame, loss, W = asked
-    ρ, M, v = frame.penalty(W.shape[1]), report.M, report.v
-    value, dual, active = report.sums
-    P = float((ρ * W * W).sum() / 2 + value)
-    mixed = 0.0, None
-    if frame.bias and frame.free:
-        S = N - M[:, -1] / frame.bias
-        t, q = mixed = mixture(S, N)
-        dual, M = repaired(dual, M, S, (N, report.Y))
-        v = (1 - t) * v + t * ((1 - q) * report.ε + q * (report.ε.sum() - report.ε))
-        active = rounds.n_rows if t else active
-    M = M * np.sqrt(ρ)
-    square, missing = float((M * M).sum()), float(v @ v)
-    if active <= EXACT_UP_TO:
-        X, α = rounds.reduced(pressing, pressing_rows, there, asked, mixed)
-        whole = square_of(span.kernel, X, α)
-        if not frame.free:
-            whole += frame.bias**2 * (α.sum(0) ** 2).sum()
-        missing = min(missing, max(whole - square, 0.0))
-    return SpanValues(P, dual - square / 2, square, missing)
+    (value, dual, rounding), (total, most) = report.sums, report.α
+    norm = footing.norm(asked.a, float(asked.b @ asked.b) if asked.shift else 0.0)
+    rounding += norm.error / 2
+    if asked.balances:
+        rounding += 2 * np.abs(total).sum() * report.largest
+    bias = square_of_bias(total, most, report.pull.terms) if asked.shift else Known(0.0, 0.0)
+    in_span = footing.square_in_span(report.pull, bias)
+    if asked.grouped:
+        q = beyond(in_span, report.left)
+    else:
+        X, α = rounds.reduced(pressing, pressing_rows, there, asked)
+        q = SpanPoint(footing, X, asked.a, asked.b, α, asked.shift).whole_square(np.arange(len(α)))
+    values = float(norm.value / 2 + value), float(dual)
+    return two_certificates(values, float(rounding), in_span, q)[:2]
