@@ -56,7 +56,7 @@ from scipy.sparse import issparse
 from scipy.special import entr, logsumexp
 
 from .certificates import Certificate, gap_rounding, roundoff, score_rounding
-from .kernels import Kernel, gram_block
+from .kernels import gram_block
 from .passes import Block, Rounds, SmoothedHinge, mixture, sampled_newton
 from .simplex import own_and_rest
 from .threads import cached_property

@@ -372,7 +372,8 @@ class Totals(NamedTuple):
 
 def mixture(S, N):  # mass that each class gets, and what its labels have -> t, q
     "The share and the distribution of the labels that (7b.6) mixes in."
-    t = max(0.0, float((1 - N / np.maximum(S, 1e-300)).max()))
+    more = np.maximum(S - N, 0.0)
+    t = float(np.divide(more, S, out=np.zeros_like(more), where=S > 0).max())
     q = np.maximum(N - (1 - t) * S, 0.0)
     return t, q / max(q.sum(), 1e-300)
 
