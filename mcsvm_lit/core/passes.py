@@ -695,7 +695,7 @@ def sampled_newton(  # noqa: PLR0913
         return rounds.at(loss, W, Draw(share, size, seed))
 
     share = min(1.0, size / rounds.n_rows)
-    here = look(np.zeros((K, D)) if W is None else np.array(W, float))
+    here = look(np.zeros((K, D)) if W is None else W - np.mean(W, axis=0))
     while rounds.passes < last:
         stop = tell is not None and tell(here, rounds.passes)
         if stop or here.gap <= tol * abs(here.P):
@@ -707,6 +707,7 @@ def sampled_newton(  # noqa: PLR0913
         if len(here.sample.c) == here.active:
             pairs = []
         Δ = corrected(sampled_inverse(here, ρ), pairs, here.gradient)
+        Δ = Δ - Δ.mean(0)
         seed, share = seed + 1, min(1.0, size / max(here.active, 1))
         there = step_along(look, here, Δ)
         if there is None:
