@@ -239,11 +239,11 @@ def borrow_from(package):
         if self._ready is None and self.__module__ == "__main__":
             if alike(self, twin):
                 self._ready = twin.ready()
-            elif os.environ.get("MCSVM_LIT_PLAIN"):
+            elif Compiled.plain:
                 self._ready = self.py_func
         return ready(self)
 
-    Compiled.ready = borrowed
+    Compiled.ready, Compiled.plain = borrowed, False
 
 
 def needs_and_makes(code):
@@ -295,8 +295,7 @@ def long_ones_last(cells, exported, seconds, space):
 def _in_child(cells, space, seconds, writer, plain):
     """Run cells, and say how it ended."""
     os.setpgid(0, 0)
-    if plain:
-        os.environ["MCSVM_LIT_PLAIN"] = "1"
+    Compiled.plain = plain  # nobody else uses this process
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (the process ends with it)
