@@ -147,7 +147,7 @@ def gumbel_weights(
 def plackett_luce(r, order):  # rates (K,), a permutation
     "The probability (51.3) that clocks of these rates ring in this order."
     r = np.asarray(r)[list(order)]
-    return r.prod() / r[::-1].cumsum().prod()  # sums from the last clock on: what is still left
+    return (r[::-1] / r[::-1].cumsum()).prod()  # from the last clock on: what is left beside it
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #1775b612
