@@ -30,7 +30,7 @@ def client():
     """Two worker processes on this computer; Dask's nannies start those that die again."""
     from dask.distributed import Client, LocalCluster
 
-    how = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    how = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
     with LocalCluster(**how) as cluster, Client(cluster) as client:
         client.wait_for_workers(2, timeout=60)
         yield client
@@ -117,7 +117,7 @@ def frames(data):
     table = table.assign(label=np.array(list("abcde"))[y], weight=np.arange(6000) % 3.0)
     frames = dd.from_pandas(table.assign(row=np.arange(6000.0)), npartitions=7)
     frames = frames[(frames["row"] < 1000) | (frames["row"] >= 2000)].drop(columns="row")
-    with Client(processes=False, dashboard_address=None):
+    with Client(processes=False, dashboard_address=":0"):
         yield table.drop(index=range(1000, 2000)), frames
 
 

@@ -385,7 +385,7 @@ def _cluster(a):  # arguments -> context
         raise ModuleNotFoundError(needed) from None
     if a.scheduler:
         return Client(a.scheduler)
-    return Client(n_workers=a.jobs or 2, threads_per_worker=1, dashboard_address=None)
+    return Client(n_workers=a.jobs or 2, threads_per_worker=1, dashboard_address=":0")
 
 
 def _table(rows, width=150):
