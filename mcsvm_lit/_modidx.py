@@ -512,6 +512,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                       'mcsvm_lit/core/linear.py'),
                                        'mcsvm_lit.core.linear.definite_solver': ( 'core/linear_systems.html#definite_solver',
                                                                                   'mcsvm_lit/core/linear.py'),
+                                       'mcsvm_lit.core.linear.inner': ('core/linear_systems.html#inner', 'mcsvm_lit/core/linear.py'),
                                        'mcsvm_lit.core.linear.least_squares': ( 'core/linear_systems.html#least_squares',
                                                                                 'mcsvm_lit/core/linear.py'),
                                        'mcsvm_lit.core.linear.share_of': ('core/linear_systems.html#share_of', 'mcsvm_lit/core/linear.py')},

@@ -6,6 +6,7 @@
 __all__ = [
     "TINY",
     "share_of",
+    "inner",
     "conjugate_gradients",
     "cholesky_factor",
     "definite_solver",
@@ -23,6 +24,12 @@ TINY = 1e-300  # a quotient of numbers further apart than this overflows
 def share_of(a, b):
     "a / b, or zero where b is (nearly) zero, as it is for a system that has been solved."
     return np.divide(a, b, out=np.zeros(np.shape(a)), where=b > TINY * np.abs(a))
+
+
+def inner(a, b, axis):
+    "The sum of products, infinite where it is beyond the range of numbers."
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (a * b).sum(axis)
 
 
 def conjugate_gradients(product, b, enough, most, precondition=None, by_column=False):
@@ -49,19 +56,22 @@ def conjugate_gradients(product, b, enough, most, precondition=None, by_column=F
     r = b.copy()
     z = r if precondition is None else precondition(r)
     p = z.copy()
-    rz = (r * z).sum(axis)
+    rr, rz = inner(r, r, axis), inner(r, z, axis)
     for _ in range(most):
-        if enough((r * r).sum(axis), x):
+        if enough(rr, x) or not np.isfinite(rr).all():
             break
         Ap, Ep = product(p)
-        curved = (p * Ap).sum(axis)
+        curved = inner(p, Ap, axis)
         # A direction in which rounding has left no curvature leads nowhere.
         t = share_of(rz, curved)
-        x += t * p
-        Ex = Ex + t * Ep
-        r -= t * Ap
+        with np.errstate(over="ignore", invalid="ignore"):
+            step, left = t * p, r - t * Ap
+        rr = inner(left, left, axis)
+        if not (np.isfinite(step).all() and np.isfinite(rr).all()):
+            break  # beyond the range of numbers
+        x, r, Ex = x + step, left, Ex + t * Ep
         z = r if precondition is None else precondition(r)
-        before, rz = rz, (r * z).sum(axis)
+        before, rz = rz, inner(r, z, axis)
         p = z + share_of(rz, before) * p
     return x, Ex
 
