@@ -487,6 +487,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                    'mcsvm_lit/core/landmarks.py'),
                                           'mcsvm_lit.core.landmarks.hinge_parts': ( 'core/landmarks.html#hinge_parts',
                                                                                     'mcsvm_lit/core/landmarks.py'),
+                                          'mcsvm_lit.core.landmarks.imbalance': ( 'core/landmarks.html#imbalance',
+                                                                                  'mcsvm_lit/core/landmarks.py'),
                                           'mcsvm_lit.core.landmarks.random_pivots': ( 'core/landmarks.html#random_pivots',
                                                                                       'mcsvm_lit/core/landmarks.py'),
                                           'mcsvm_lit.core.landmarks.scores_of': ( 'core/landmarks.html#scores_of',

@@ -36,6 +36,7 @@ __all__ = [
     "hinge_parts",
     "span_certificates",
     "sums_rounding",
+    "imbalance",
     "two_certificates",
     "balanced",
     "scores_of",
@@ -529,11 +530,10 @@ def span_certificates(point, F, η, c, parts, free=False, **asked):  # noqa: PLR
     """
     (ℓ, h), norm, in_span = parts, point.norm(), point.square_in_span()
     rounding, largest = sums_rounding(point, F, η, c, parts)
-    rounding += norm.error / 2
     if free:
-        rounding += 2 * np.abs(point.α.sum(0)).sum() * largest
-    P, H = float(norm.value / 2 + c @ ℓ), float(c @ h)
-    return two_certificates((P, H), rounding, in_span, point.square(in_span), **asked)
+        rounding += imbalance(point.α.sum(0), largest)
+    sums = c @ ℓ, c @ h, rounding
+    return two_certificates(sums, norm, in_span, point.square(in_span), **asked)
 
 
 def sums_rounding(point, F, η, c, parts, later=0):  # -> float, the largest score in size
@@ -546,9 +546,15 @@ def sums_rounding(point, F, η, c, parts, later=0):  # -> float, the largest sco
     return gap_rounding(c, moved, terms, 2.0, operations), largest.max(initial=0.0)
 
 
-def two_certificates(values, rounding, in_span, q, **asked):  # -> Certificate, Certificate, t
-    "From P and Σ c h, how far rounding can take them, and the two squares."
-    P, H = values
+def imbalance(total, largest):  # Σ α (K,), the largest score in size
+    "What a free bias could make of sums of α that are not quite zero."
+    return 2 * np.abs(total).sum() * largest
+
+
+def two_certificates(sums, norm, in_span, q, **asked):  # -> Certificate, Certificate, t
+    "From Σ c ℓ, Σ c h, how far rounding can take these, and the squares."
+    value, H, rounding = map(float, sums)
+    P, rounding = float(norm.value / 2 + value), rounding + norm.error / 2
     D, _ = best_bound(H, in_span.value)
     D_full, share = best_bound(H, q.value)
     least_full = best_bound(H, q.value + q.error)[0] - rounding

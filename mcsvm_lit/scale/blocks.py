@@ -305,12 +305,11 @@ def rounding_of(here, rounds):
     score = L * w if w else 0.0
     A = 2 * min(N, max(here.P, here.D + (here.M**2).sum() / 2)) + 2 * t * N
     summed = roundoff(rounds.coding.rows + rounds.n_blocks + D + K + 20)
-    terms = roundoff(K + 20) * N * (UNNORMED + 6 * (1 + 2 * score)) + summed * (
-        2 * A + abs(here.P) + K * m * m
-    )
+    within = roundoff(K + 20) * N * (UNNORMED + 6 * (1 + 2 * score))
+    across = summed * (2 * A + abs(here.P) + K * m * m)
     off = summed * L * A  # the length of what is missing from M
     moved = off * (m + 2 * t * N * L + off) + (summed * A * 2 * score if t else 0.0)
-    return float(4 * N * roundoff(D + 4) * score + terms + moved)
+    return float(4 * N * roundoff(D + 4) * score + within + across + moved)
 
 
 def certificate_of(here, rounds, tol, factor, surveys=0, rounding=0.0):  # -> PassCertificate

@@ -38,6 +38,7 @@ from mcsvm_lit.core.landmarks import (
     SpanPoint,
     beyond,
     hinge_parts,
+    imbalance,
     softmax_parts,
     square_of_bias,
     sums_rounding,
@@ -298,11 +299,10 @@ def certificates_in_blocks(rounds, footing, asked, N):  # -> Certificate, Certif
     there = rounds.shared(footing)
     asked = settled(rounds, there, asked, N)
     report = rounds.reduced(span_report, span_reported, there, asked)
-    (value, dual, rounding), (total, most) = report.sums, report.α
+    (total, most), sums = report.α, report.sums.copy()
     norm = footing.norm(asked.a, float(asked.b @ asked.b) if asked.shift else 0.0)
-    rounding += norm.error / 2
     if asked.balances:
-        rounding += 2 * np.abs(total).sum() * report.largest
+        sums[2] += imbalance(total, report.largest)
     bias = square_of_bias(total, most, report.pull.terms) if asked.shift else Known(0.0, 0.0)
     in_span = footing.square_in_span(report.pull, bias)
     if asked.grouped:
@@ -310,5 +310,4 @@ def certificates_in_blocks(rounds, footing, asked, N):  # -> Certificate, Certif
     else:
         X, α = rounds.reduced(pressing, pressing_rows, there, asked)
         q = SpanPoint(footing, X, asked.a, asked.b, α, asked.shift).whole_square(np.arange(len(α)))
-    values = float(norm.value / 2 + value), float(dual)
-    return two_certificates(values, float(rounding), in_span, q)[:2]
+    return two_certificates(sums, norm, in_span, q)[:2]
