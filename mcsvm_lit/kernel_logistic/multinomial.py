@@ -29,6 +29,7 @@ __all__ = [
     "softmax_certificate",
     "ClassBalance",
     "class_balance",
+    "zero_sum_step",
     "balancing_direction",
     "intercept_reach",
     "one_class_after_another",
@@ -315,17 +316,21 @@ def class_balance(F, y, c, b):
     return ClassBalance(c @ softmax_loss(F + b, y), c @ τ, c @ np.abs(τ), p)
 
 
-def balancing_direction(c, now, longest=np.inf):
-    "Newton's direction for (23.10), along Σ b = 0; no difference changes by more than `longest`."
-    H = -(c[:, None] * now.p).T @ now.p
+def zero_sum_step(H, g, longest=np.inf):  # H 1 = 0 -> d, Σ d = 0
+    "H⁻¹ g, shortened where two of its numbers differ by more than `longest`."
+    H = H.copy()
     np.fill_diagonal(H, 0)
     np.fill_diagonal(H, -H.sum(1))
-    h = H.trace()
-    d = now.gradient
+    h, d = H.trace(), g
     if h > 0:  # it may be so small that a step divided by it is infinite
         d = np.linalg.solve(H / h + (1 + 1e-13 * np.eye(len(H))), d)
     d = d - d.mean()
     return d / (max(h, np.ptp(d) / longest) or 1.0)
+
+
+def balancing_direction(c, now, longest=np.inf):
+    "Newton's direction for (23.10), along Σ b = 0; no difference changes by more than `longest`."
+    return zero_sum_step(-(c[:, None] * now.p).T @ now.p, now.gradient, longest)
 
 
 def intercept_reach(F, y, c):

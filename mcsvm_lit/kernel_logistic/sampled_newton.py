@@ -80,21 +80,28 @@ class SampledNewton:
         X = table.Z if as_they_came(table) else table.Z * table.size
         blocks = blocks_of(X, problem.y, problem.c, problem.K)
         rounds = Rounds(blocks, problem.K, bias=float(problem.intercept), free=True)
-        W, least = rounds.frame.joined(state.θ / table.size, state.b), EARLY * effort.aim
+
+        def joined(state):
+            return rounds.frame.joined(state.θ / table.size, state.b)
+
+        def state_of(W):
+            weights, b = rounds.frame.split(W, X.shape[1])
+            return problem.at(weights * table.size, b - b.mean())
 
         def tell(here, passes):
-            effort.tell(here.P, here.gap, passes)
+            steps = min(passes - 1, effort.budget)  # the first one read no scores
+            effort.tell(here.P, here.gap, steps, lambda: state_of(here.W))
             return here.drift <= least * here.P  # best intercepts do the rest
 
+        W, least = joined(state), EARLY * effort.aim
         while True:
             left = effort.budget + 1 - rounds.passes
             end = sampled_newton(rounds, Softmax(), effort.aim, left, W, tell)
-            weights, b = rounds.frame.split(end.W, X.shape[1])
-            state = problem.at(weights * table.size, b - b.mean())
+            state = state_of(end.W)
             P, gap, _ = values_and_slope(problem, state)
             reached = gap <= effort.aim * P or end.gap <= effort.aim * end.P
             if reached or end.drift > least * end.P or rounds.passes > effort.budget:
                 break
-            W, least = rounds.frame.joined(weights, state.b), SHARPER * least
+            W, least = joined(state), SHARPER * least
         effort.give_up()  # what is left is rounding, or work for a matrix
         return state, min(rounds.passes - 1, effort.budget)

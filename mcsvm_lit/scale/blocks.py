@@ -81,6 +81,7 @@ from ..core.landmarks import CANDIDATES, UNNORMED, choose_landmarks, footing_of,
 from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
+from ..kernel_logistic.multinomial import zero_sum_step
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #d2784ce3
@@ -371,15 +372,16 @@ def balances(parts):  # -> Balance
 
 def with_best_intercepts(here, rounds):  # -> Standing
     "The point with the best intercepts for its prototypes, if they are free."
-    if not (rounds.frame.bias and rounds.frame.free):
+    bias, N = rounds.frame.bias, rounds.totals.N
+    if not (bias and rounds.frame.free):
         return here
     W = here.W.copy()
+    apart = 2 * np.linalg.norm(W) * rounds.largest**0.5 + np.log(N.sum() / N.min())  # scores
     for _ in range(MOST_SETTLING):
         g, H = rounds.reduced(balance, balances, rounds.frame, W)
-        if np.abs(g).max() <= SETTLED * rounds.totals.N.sum():
+        if np.abs(g).max() <= SETTLED * N.sum():
             break
-        step = np.linalg.solve(H + H.trace() + 1e-13 * H.trace() * np.eye(len(H)), g)
-        W[:, -1] -= step / rounds.frame.bias
+        W[:, -1] -= zero_sum_step(H, g, apart) / bias
     there = rounds.at(here.loss, W, Draw(1.0, 1, 0))
     return there if there.P <= here.P * (1 + 1e-12) else here
 
