@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #5f9bb18b
+import itertools
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -611,7 +612,7 @@ class Newton:
     def run(self, problem, state, effort):  # -> the point with the smallest gap, steps
         point = best = state
         least, F, stalls, damping = np.inf, np.inf, 0, 0.0
-        for step in range(effort.budget + 1):
+        for step in itertools.count():
             certificate = problem.certify(point, step, effort.aim)
             gap = certificate.gap
             progress = gap < RULES.progress_gap * least or F * (1 - RULES.progress_value) > point.F
@@ -623,7 +624,6 @@ class Newton:
                 return best, step
             F = point.F
             point, damping = _newton_step(problem, point, damping)
-        return best, effort.budget
 
 
 def newton_alone(problem, tol):  # -> Solution
