@@ -13,6 +13,9 @@ __all__ = [
     "equal_neighbours",
     "weighted_set",
     "Training",
+    "Moments",
+    "moments",
+    "gamma_from",
     "scale_gamma",
     "gather",
     "Fold",
@@ -241,23 +244,44 @@ class Training:
 
 
 # %% ../../nbs/core/06_estimators.ipynb #3ac22e95
-def scale_gamma(X, s):
-    'What `gamma="scale"` means for examples that count `s` times.'
-    share = s / (s.sum() * X.shape[1])
+class Moments(NamedTuple):
+    "Weight of entries, a number near their mean, their moments about it, and the largest."
+
+    weight: float
+    mean: float
+    rest: float
+    square: float
+    largest: float
+
+
+def moments(X, s):
+    "The moments of the entries of rows that count `s` times."
+    weight = s.sum() * X.shape[1]
+    share = s / max(weight, 1e-300)
     mean = (share @ X).sum()
     if sparse.issparse(X):
         stored = np.diff(X.indptr)
         absent = share @ (X.shape[1] - stored)  # exactly zero where nothing is absent
         away, shares = X.data - mean, np.repeat(share, stored)
         square, rest = shares @ away**2 + absent * mean**2, shares @ away - absent * mean
-        size = np.abs(X.data).max(initial=0.0)
+        largest = np.abs(X.data).max(initial=0.0)
     else:
         away = X - mean
         square, rest = (share @ away**2).sum(), (share @ away).sum()
-        size = np.abs(X).max(initial=0.0)
-    variance = square - rest**2  # rounding of the mean may be as large as the spread
+        largest = np.abs(X).max(initial=0.0)
+    return Moments(weight, mean, rest, square, largest)
+
+
+def gamma_from(found, d):  # Moments of the entries of d columns
+    'What `gamma="scale"` means.'
+    variance = found.square - found.rest**2  # rounding of the mean may be as large as the spread
     # a constant table has rounding for its variance
-    return 1 / (X.shape[1] * variance) if variance > (1e-14 * size) ** 2 else 1.0
+    return 1 / (d * variance) if variance > (1e-14 * found.largest) ** 2 else 1.0
+
+
+def scale_gamma(X, s):
+    'What `gamma="scale"` means for examples that count `s` times.'
+    return gamma_from(moments(X, s), X.shape[1])
 
 
 # %% ../../nbs/core/06_estimators.ipynb #23ca4e45

@@ -67,15 +67,14 @@ from mcsvm_lit.scale.landmarks import (
     Asked,
     FeaturesInTurn,
     certificates_in_blocks,
-    moments,
+    moments_of,
     pooled,
-    scaled_gamma,
     some_rows,
     stacked,
 )
 
 from ..core.certificates import Certificate, roundoff
-from ..core.estimators import kernel_scores, warn_unconverged
+from ..core.estimators import gamma_from, kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
 from ..core.landmarks import CANDIDATES, UNNORMED, choose_landmarks, footing_of, times
 from ..core.threads import limit_public
@@ -462,8 +461,8 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         "The kernel with a number for its width."
         coding, kernel = rounds.coding, Kernel(self.kernel, self.gamma, self.degree, self.coef0)
         if self.gamma == "scale":
-            found = rounds.reduced(moments, pooled, coding.C * coding.weights)
-            kernel = replace(kernel, gamma=float(scaled_gamma(found, coding.d)))
+            found = rounds.reduced(moments_of, pooled, coding.C * coding.weights)
+            kernel = replace(kernel, gamma=float(gamma_from(found, coding.d)))
         kernel = kernel.settled(np.zeros((1, coding.d)))
         if not kernel.psd:
             raise ValueError("The kernel is not positive semidefinite: coef0 must be zero or more.")

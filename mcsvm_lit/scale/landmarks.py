@@ -7,10 +7,8 @@ __all__ = [
     "LARGE",
     "some_rows",
     "stacked",
-    "Moments",
-    "moments",
+    "moments_of",
     "pooled",
-    "scaled_gamma",
     "featured",
     "FeaturesInTurn",
     "Asked",
@@ -45,6 +43,7 @@ from mcsvm_lit.core.landmarks import (
     two_certificates,
 )
 
+from ..core.estimators import Moments, moments
 from ..core.passes import SmoothedHinge, mixture
 from ..core.simplex import own_and_rest
 
@@ -63,41 +62,20 @@ def stacked(parts):
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
-class Moments(NamedTuple):
-    "Weight of entries, their mean, the squares about it, and the largest entry."
-
-    weight: float
-    mean: float
-    squares: float
-    largest: float
-
-
-def moments(block, unit):  # unit: weight of a row that counts once, for each class
+def moments_of(block, unit):  # unit: weight of a row that counts once, for each class
     "The moments of the entries of a block."
-    X, y, c, _ = block
-    s = c / unit[y]
-    weight = s.sum() * X.shape[1]
-    mean = (s @ X).sum() / max(weight, 1e-300)
-    if sparse.issparse(X):
-        entry = np.repeat(s, np.diff(X.indptr))
-        squares = entry @ (X.data - mean) ** 2 + max(0.0, weight - entry.sum()) * mean**2
-        return Moments(weight, mean, squares, np.abs(X.data).max(initial=0.0))
-    return Moments(weight, mean, (s @ (X - mean) ** 2).sum(), np.abs(X).max(initial=0.0))
+    return moments(block.X, block.c / unit[block.y])
 
 
 def pooled(parts):  # -> Moments
-    "(70a.1)."
-    parts = list(parts)
-    w, m, q, largest = (np.array([getattr(p, k) for p in parts]) for k in Moments._fields)
-    mean = w @ m / w.sum()
-    return Moments(w.sum(), mean, q.sum() + w @ (m - mean) ** 2, largest.max())
-
-
-def scaled_gamma(found, d):
-    'What `gamma="scale"` means for d columns with these moments.'
-    variance = found.squares / found.weight
-    # a constant table has rounding for its variance
-    return 1 / (d * variance) if variance > (1e-14 * found.largest) ** 2 else 1.0
+    "(70a.1), of all blocks."
+    w, m, r, q, largest = map(np.array, zip(*parts))
+    whole = w.sum()
+    mean = w @ m / whole
+    at = m - mean + r
+    rest = w @ at / whole
+    variance = (w @ (q - r**2) + w @ (at - rest) ** 2) / whole
+    return Moments(whole, mean, rest, variance + rest**2, largest.max())
 
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #5c00d851
