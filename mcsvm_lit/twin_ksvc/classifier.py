@@ -394,7 +394,6 @@ class PairVotes(KernelClassifier):
 
     def _keep(self, training, found, standard, rules):  # found: {pair: two of FoundPlane}
         "Set what prediction needs, and the proof of the worst plane."
-        vars(self).pop("coef_", None)
         self.standard_ = standard
         self._warn_of_ridge(standard, rules.delta)
         pairs, every = list(found), [one for two in found.values() for one in two]
