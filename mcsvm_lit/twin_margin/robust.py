@@ -44,7 +44,6 @@ __all__ = [
 ]
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #5f9bb18b
-import itertools
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -612,7 +611,8 @@ class Newton:
     def run(self, problem, state, effort):  # -> the point with the smallest gap, steps
         point = best = state
         least, F, stalls, damping = np.inf, np.inf, 0, 0.0
-        for step in itertools.count():
+        step = 0
+        while True:
             certificate = problem.certify(point, step, effort.aim)
             gap = certificate.gap
             progress = gap < RULES.progress_gap * least or F * (1 - RULES.progress_value) > point.F
@@ -624,6 +624,7 @@ class Newton:
                 return best, step
             F = point.F
             point, damping = _newton_step(problem, point, damping)
+            step += 1
 
 
 def newton_alone(problem, tol):  # -> Solution
