@@ -4,10 +4,13 @@ import json
 import re
 import tomllib
 from configparser import ConfigParser
+from importlib.metadata import distributions
 from pathlib import Path
 
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -31,6 +34,21 @@ def bounds(requirements):
 
 def recipe():
     return yaml.safe_load((ROOT / "conda/recipe.yaml").read_text(encoding="utf-8"))
+
+
+# -- the pinned packages --------------------------------------------------------------------------
+def test_pinned_packages_install_on_the_oldest_python_that_is_promised():
+    (promised,) = SpecifierSet(PROJECT["project"]["requires-python"])
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = bounds(line for line in lines if line and not line.startswith("#"))
+    pinned = {canonicalize_name(name): version for name, version in pinned.items()}
+    asked = {
+        d.name: SpecifierSet(d.metadata["Requires-Python"] or "")
+        for d in distributions()
+        if pinned.get(canonicalize_name(d.name)) == f"=={d.version}"
+    }
+    assert len(asked) > 100
+    assert [name for name, python in asked.items() if f"{promised.version}.0" not in python] == []
 
 
 # -- the conda recipe -----------------------------------------------------------------------------
