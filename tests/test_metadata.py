@@ -43,7 +43,7 @@ def test_pinned_packages_install_on_the_oldest_python_that_is_promised():
     pinned = bounds(line for line in lines if line and not line.startswith("#"))
     pinned = {canonicalize_name(name): version for name, version in pinned.items()}
     asked = {
-        d.name: SpecifierSet(d.metadata["Requires-Python"] or "")
+        d.name: SpecifierSet(d.metadata.get("Requires-Python") or "")
         for d in distributions()
         if pinned.get(canonicalize_name(d.name)) == f"=={d.version}"
     }
