@@ -16,6 +16,7 @@ __all__ = [
     "PAIR_NUMBERS",
     "ACCURACY",
     "GRADIENTS",
+    "FLAT",
     "ENOUGH",
     "DESCENT",
     "SHORTEST",
@@ -578,6 +579,7 @@ PAIRS = 10  # corrections that are remembered
 PAIR_NUMBERS = 2**25  # in all corrections
 ACCURACY = 0.1  # residual of a Newton system against its right side
 GRADIENTS = 100  # conjugate gradients for one system
+FLAT = 1e-100  # a second derivative that is none, and whose inverse might be infinite
 ENOUGH = 0.3  # drift against price: where σ is raised
 DESCENT = 1e-4  # of the slope: the least decrease of a step
 SHORTEST = 1e-6  # step at which the search gives up: rounding is all that is left
@@ -596,7 +598,7 @@ def sampled_system(here, ρ):  # -> product, preconditioner
     curvature = here.loss.curvature(η, c)
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     diagonal = ρ + np.asarray((squares.T @ curvature.diagonal).T)
-    inverse = 1 / np.where(diagonal > 0, diagonal, 1.0)
+    inverse = 1 / np.where(diagonal > FLAT, diagonal, 1.0)
 
     def product(V):
         Z = curvature.times(np.asarray(X @ V.T))
