@@ -25,6 +25,7 @@ import importlib
 import inspect
 import json
 import linecache
+import math
 import os
 import random
 import re
@@ -43,11 +44,13 @@ from pathlib import Path
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MPLBACKEND="agg")
 os.environ.setdefault("MCSVM_LIT_FIGURES", tempfile.mkdtemp())
 
-from mcsvm_lit.core.compiled import Compiled  # noqa: E402 (after the number of threads)
+from numba.core import event  # noqa: E402 (after the number of threads)
 
-PATIENCE = 4  # a page with a mistake may take so many times as long
+from mcsvm_lit.core.compiled import Compiled  # noqa: E402
+
+PATIENCE = 4  # a cell of a page with a mistake may take so many times as long
 LEAST_SECONDS = 10
-FOR_COMPILING = 90  # seconds more for an inner loop that has changed
+FOR_COMPILING = 90  # seconds more while an inner loop that has changed is compiled
 LONG = 0.3  # seconds after which a cell may come last
 MEMORY = 8 << 30
 SKIPPED = re.compile(r"nbdev_export\(|#\|\s*eval:\s*false|^\s*$")
@@ -278,10 +281,9 @@ def long_ones_last(cells, exported, seconds, space):
     fails at the end goes back to its place, and all of them do where another one fails.
     """
     late = can_wait(cells, exported, seconds)
-    limit = max(LEAST_SECONDS, int(PATIENCE * sum(seconds.values())))
     while True:
         ordered = {i: cells[i] for i in [*(i for i in cells if i not in late), *late]}
-        end, used = attempt(ordered, space, limit)
+        end, used = attempt(ordered, space, seconds)
         if end == "survived" or not late:
             break
         failed = re.match(r"caught by cell (\d+)", end)
@@ -292,16 +294,46 @@ def long_ones_last(cells, exported, seconds, space):
     return ordered, used
 
 
+class Patience:
+    """How much processor time this process may still take; compiling is not counted."""
+
+    def __init__(self):
+        self.end = math.inf
+        self.begun = []  # the times at which compilations began that have not ended
+        listener = type("", (event.Listener,), {"on_start": self.pause, "on_end": self.resume})
+        event.register("numba:compile", listener())
+
+    def set(self, end):
+        """The process is to be stopped when it has taken so many seconds."""
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(end), resource.RLIM_INFINITY))
+
+    def allow(self, seconds):
+        """So many seconds from now on."""
+        self.end = time.process_time() + seconds
+        self.set(self.end)
+
+    def pause(self, *_):
+        self.begun.append(time.process_time())
+        self.set(self.end + FOR_COMPILING)
+
+    def resume(self, *_):
+        begun = self.begun.pop()
+        if not self.begun:
+            self.end += time.process_time() - begun
+            self.set(self.end)
+
+
 def _in_child(cells, space, seconds, writer, plain):
     """Run cells, and say how it ended."""
     os.setpgid(0, 0)
     Compiled.plain = plain  # nobody else uses this process
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    patience = Patience()
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (the process ends with it)
     end = "survived"
     try:
-        for i, cell in cells.items():  # noqa: B007 (the last one is told)
+        for i, cell in cells.items():
+            patience.allow(LEAST_SECONDS + PATIENCE * seconds[i])
             exec(cell, space)
     except BaseException as error:
         end = f"caught by cell {i}: {type(error).__name__}"
@@ -316,7 +348,8 @@ def attempt(cells, space, seconds, plain=False):
     if not child:
         _in_child(cells, space, seconds, writer, plain)
     os.close(writer)
-    heard = select.select([reader], [], [], 10 * seconds)[0]
+    sleeping = 10 * (LEAST_SECONDS + FOR_COMPILING + PATIENCE * sum(seconds.values()))
+    heard = select.select([reader], [], [], sleeping)[0]
     end = os.read(reader, 999).decode() if heard else "time-out"
     os.close(reader)
     with suppress(ProcessLookupError):
@@ -359,17 +392,16 @@ def _quietly(cell, space):
         exec(cell, space)
 
 
-def outcome(m, cells, space, limit):
+def outcome(m, cells, space, seconds):
     """What becomes of a mistake: `attempt`, for a loop first as plain Python."""
     if m.in_kernel:
-        end, used = attempt(cells, space, limit, plain=True)
+        end, used = attempt(cells, space, seconds, plain=True)
         if end == "survived" or end.endswith("AssertionError"):
             return end, used
-        limit += FOR_COMPILING
-    return attempt(cells, space, limit)
+    return attempt(cells, space, seconds)
 
 
-def campaign(trees, cells, chosen, space, limit, afresh=False):
+def campaign(trees, cells, chosen, space, seconds, afresh=False):
     """Make the mistakes one after another; yields each with its end. `cells`: in their order."""
     for i in trees:
         for m in (m for m in chosen if m.cell == i):
@@ -377,7 +409,7 @@ def campaign(trees, cells, chosen, space, limit, afresh=False):
             changed = code_of(ast.fix_missing_locations(trees[i]), f"<mutant of cell {i}>")
             m.put(m.old)
             rest = {j: changed if j == i else cells[j] for j in cells if afresh or j >= i}
-            yield m, *outcome(m, rest, space, limit)
+            yield m, *outcome(m, rest, space, seconds)
         if not afresh:
             _quietly(cells[i], space)
 
@@ -401,8 +433,7 @@ def main():
     cells, used = long_ones_last(cells, exported, seconds, vars(page))
     print(f"{len(chosen)} of {len(found)} mistakes; the page takes {used:.0f} s", flush=True)
     ends = []
-    limit = max(LEAST_SECONDS, int(PATIENCE * used))
-    for m, end, used in campaign(trees, cells, chosen, vars(page), limit, a.afresh):
+    for m, end, used in campaign(trees, cells, chosen, vars(page), seconds, a.afresh):
         ends.append((m, end))
         print(f"  {end:32} {used:5.1f} s  {m}", flush=True)
     alive = [m for m, end in ends if end == "survived"]
