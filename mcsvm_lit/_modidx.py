@@ -177,6 +177,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                       'mcsvm_lit/core/compiled.py'),
                                          'mcsvm_lit.core.compiled.argument_types': ( 'core/compiled.html#argument_types',
                                                                                      'mcsvm_lit/core/compiled.py'),
+                                         'mcsvm_lit.core.compiled.as_python': ( 'core/compiled.html#as_python',
+                                                                                'mcsvm_lit/core/compiled.py'),
                                          'mcsvm_lit.core.compiled.cache_folder': ( 'core/compiled.html#cache_folder',
                                                                                    'mcsvm_lit/core/compiled.py'),
                                          'mcsvm_lit.core.compiled.compile_all': ( 'core/compiled.html#compile_all',

@@ -22,6 +22,7 @@ __all__ = [
     "name_of",
     "constants_of",
     "kernel",
+    "as_python",
     "link_to_dispatchers",
     "one_for_all_literals",
     "file_digest",
@@ -50,6 +51,7 @@ import sys
 import threading
 import types
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha1
 from importlib import import_module
@@ -162,6 +164,19 @@ def constants_of(k):
 def kernel(*signatures):
     "Decorate a function that numba is to compile, naming the argument types to compile ahead."
     return lambda f: Compiled(f, signatures)
+
+
+@contextmanager
+def as_python():
+    "Inside, all kernels run as plain Python: slowly, but an index beyond an array is an error."
+    before = [(k, k._ready) for k in registry]
+    for k in registry:
+        k._ready = k.py_func
+    try:
+        yield
+    finally:
+        for k, ready in before:
+            k._ready = ready
 
 
 # %% ../../nbs/core/03_compiled.ipynb #e1e78ad6
