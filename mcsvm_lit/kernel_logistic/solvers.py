@@ -869,6 +869,7 @@ def best_combination(labels, point, D, GD, enough):  # D (n, m): directions of a
     s, c = labels
     α, ω, F = point
     Q, t = D.T @ GD, np.zeros(D.shape[1])
+    Q.flat[:: len(Q) + 1] = np.maximum(Q.diagonal(), 1e-300)  # below zero by rounding only
     for _ in range(50):
         gradient = D.T @ (F + s * np.log(α / ω))
         hessian = Q + D.T @ ((c / α / ω)[:, None] * D)
