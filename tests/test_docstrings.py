@@ -1,10 +1,10 @@
 """Examples in docstrings run and print what they say; defaults are those that are stated."""
 
-import ast
 import doctest
 import inspect
 import re
 from importlib import import_module
+from math import inf
 from pkgutil import walk_packages
 
 import pytest
@@ -28,14 +28,14 @@ def test_examples():
     assert not sum(r.failed for r in results)
 
 
-def stated_defaults(cls):
-    """The defaults in the docstring of a class: `name : type, default=value`, or `optional`."""
-    parameters = inspect.getdoc(cls).split("Attributes\n---")[0]
+def stated_defaults(thing, names_in_sight=None):
+    """The defaults in a docstring: `name : type, default=value`, or `optional`."""
+    parameters = inspect.getdoc(thing).split("Attributes\n---")[0]
     stated = {}
     for names, kind in re.findall(r"(?m)^(\w+(?:, \w+)*) : (.+)$", parameters):
         default = re.search(r"\bdefault=(.+)$", kind)
         if default or kind.endswith("optional"):
-            value = ast.literal_eval(default[1]) if default else None
+            value = eval(default[1], names_in_sight or {}) if default else None
             stated |= dict.fromkeys(names.split(", "), value)
     return stated
 
@@ -49,3 +49,29 @@ def test_defaults(cls):
     }
     stated = stated_defaults(cls)
     assert {name: stated.get(name, "not stated") for name in given} == given
+
+
+def documented():
+    """Every public class and function whose parameters are documented, with its module."""
+    for m in walk_packages(mcsvm_lit.__path__, "mcsvm_lit."):
+        module = import_module(m.name)
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            if getattr(thing, "__module__", "") == m.name and callable(thing):
+                inner = vars(thing).values() if inspect.isclass(thing) else ()
+                for each in (thing, *filter(inspect.isfunction, inner)):
+                    if "Parameters\n---" in (inspect.getdoc(each) or ""):
+                        yield each, module
+
+
+def test_stated_defaults():
+    wrong, compared = [], 0
+    for thing, module in documented():
+        stated = stated_defaults(thing, {"inf": inf, **vars(module)})
+        for name, p in inspect.signature(thing).parameters.items():
+            if name in stated and repr(p.default) != "<factory>":
+                compared += 1
+                if stated[name] != p.default:
+                    wrong.append((thing.__qualname__, name, stated[name], p.default))
+    assert not wrong
+    assert compared > 300
