@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "FAINT",
     "LEAST",
     "VANISHING",
     "LARGEST",
@@ -36,8 +37,10 @@ from ..core.simplex import room_along
 from .linear_solver import LinearCrammerSinger
 from .problem import State
 
-
 # %% ../../nbs/crammer_singer/13d_interior_points.ipynb #374b6f88
+FAINT = 1e-150  # columns without a larger entry stay as they are: their squares vanish
+
+
 class ScaledRows(NamedTuple):
     "Dense rows with the bias, each column divided by its largest entry, and what was divided by."
 
@@ -49,7 +52,7 @@ class ScaledRows(NamedTuple):
         X = rows.take(np.arange(rows.n))
         X = X.toarray() if sparse.issparse(X) else X
         scale = np.abs(X).max(0, initial=0.0)
-        scale[scale == 0] = 1.0
+        scale[scale < FAINT] = 1.0
         return cls(X / scale, scale)
 
     def scores(self, M):
