@@ -135,14 +135,13 @@ class SparseKLR:
 
 # %% ../../nbs/kernel_logistic/24_sparse.ipynb #9031967c
 class GrowingBasis(NamedTuple):
-    "The model after some points: points, factor, its solution, objective, gap, residuals."
+    "The model after some points: points, factor, its solution, objective, gap, residual."
 
     basis: list
     L: np.ndarray
     fit: RestrictedFit
     objective: float
     gap: float
-    imbalance: float
     stationarity: float
 
     def weights(self):
@@ -171,9 +170,8 @@ def growing_bases(G, s, c, rule="certificate", intercept=True):
         u, a = fit.u, problem.coefficients(fit.u)
         first, second, r = restricted_gap(G, L, fit.z, a)
         P = fit.z @ fit.z / 2 + c @ logistic_loss(s * (L @ fit.z + fit.b))
-        imbalance = abs(a.sum()) / max(np.abs(a).sum(), 1e-300) if intercept else 0.0
         off = np.abs(fit.z - L.T @ a).max()
-        yield GrowingBasis(list(basis), L, fit, P, first + second, imbalance, off)
+        yield GrowingBasis(list(basis), L, fit, P, first + second, off)
 
 
 # %% ../../nbs/kernel_logistic/24_sparse.ipynb #6a79a8ab
