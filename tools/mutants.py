@@ -294,14 +294,13 @@ def long_ones_last(cells, exported, seconds, space):
     return ordered, used
 
 
-class Patience:
+class Patience(event.Listener):
     """How much processor time this process may still take; compiling is not counted."""
 
     def __init__(self):
         self.end = math.inf
         self.begun = []  # the times at which compilations began that have not ended
-        listener = type("", (event.Listener,), {"on_start": self.pause, "on_end": self.resume})
-        event.register("numba:compile", listener())
+        event.register("numba:compile", self)
 
     def set(self, end):
         """The process is to be stopped when it has taken so many seconds."""
@@ -312,11 +311,11 @@ class Patience:
         self.end = time.process_time() + seconds
         self.set(self.end)
 
-    def pause(self, *_):
+    def on_start(self, ev):
         self.begun.append(time.process_time())
         self.set(self.end + FOR_COMPILING)
 
-    def resume(self, *_):
+    def on_end(self, ev):
         begun = self.begun.pop()
         if not self.begun:
             self.end += time.process_time() - begun
