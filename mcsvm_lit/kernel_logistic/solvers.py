@@ -31,7 +31,7 @@ __all__ = [
     "SOLVERS",
     "balanced",
     "best_scale",
-    "bracketed_pair_step",
+    "pair_step",
     "at_rest",
     "LogisticState",
     "Labels",
@@ -159,29 +159,20 @@ def best_scale(δ, c, q):  # q: aᵀGa at α = c δ
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #34f105b1
 @kernel("f8, f8, f8, f8, f8, f8, f8")
-def bracketed_pair_step(spread, χ, Ri, Oi, Rj, Oj, tol):  # spread = H_i - H_j > 0
-    "The step d of (22.4) to |ψ| <= tol, and what it leaves of the smaller room, (22.5)."
-    T, lo, hi = min(Ri, Rj), 0.0, np.inf
+def pair_step(spread, χ, Ri, Oi, Rj, Oj, tol):  # spread = H_i - H_j > 0
+    "The step d of (22.4) to ψ <= tol, and what it leaves of the smaller room, (22.5)."
+    T = min(Ri, Rj)
     now = np.log(Ri / Oi) + np.log(Rj / Oj)
-    # Newton's first step from x = 0, but not a long one
-    x = min(1.0, spread / ((χ + 1 / Ri + 1 / Oi + 1 / Rj + 1 / Oj) * T))
+    slope = (χ + 1 / Ri + 1 / Oi + 1 / Rj + 1 / Oj) * T
+    x = min(spread / slope, FURTHEST_LOGIT)  # the first step, from x = 0
     for _ in range(200):
         v = T * np.exp(-x)
         d = -T * np.expm1(-x)
         ri, rj, oi, oj = (Ri - T) + v, (Rj - T) + v, Oi + d, Oj + d
         ψ = spread - χ * d - now + np.log(ri / oi) + np.log(rj / oj)
-        if abs(ψ) <= tol:
+        if ψ <= tol or x >= FURTHEST_LOGIT:  # e^-600 of the room is the wall
             break
-        if ψ > 0:
-            lo = x
-        else:
-            hi = x
-        if hi < np.inf and hi - lo <= 1e-15 * hi:
-            break
-        x += ψ / ((χ + 1 / ri + 1 / oi + 1 / rj + 1 / oj) * v)
-        if not lo < x < hi:
-            x = (lo + hi) / 2 if hi < np.inf else 2 * lo + 1
-        x = min(x, FURTHEST_LOGIT)  # e^-600 of the room is the wall
+        x = min(x + ψ / ((χ + 1 / ri + 1 / oi + 1 / rj + 1 / oj) * v), FURTHEST_LOGIT)
     return d, v
 
 
@@ -295,7 +286,7 @@ def pair_steps(G, labels, point, β, steps):  # -> steps taken; changes the poin
         Rj, Oj = rooms(labels, point, j, False)
         χ = max(G[i, i] - 2 * G[i, j] + G[j, j], 0.0)
         spread = H[i] - H[j]
-        d, v = bracketed_pair_step(spread, χ, Ri, Oi, Rj, Oj, PAIR_ACCURACY * spread)
+        d, v = pair_step(spread, χ, Ri, Oi, Rj, Oj, PAIR_ACCURACY * spread)
         T = min(Ri, Rj)
         store_rooms(labels, point, i, (Ri - T) + v, Oi + d, True)
         store_rooms(labels, point, j, (Rj - T) + v, Oj + d, False)
