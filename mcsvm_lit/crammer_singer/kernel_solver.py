@@ -410,7 +410,7 @@ def columns_in_use(α):  # (K, n) -> indices
 def add_rows(Kxx, α, F):  # α (K, n), most columns zero; changes F (K, m)
     "F += α K, four rows of K at a time, for the examples and classes whose α is not zero."
     K, rows = len(α), columns_in_use(α)
-    p, d = np.zeros(67, np.int64), np.zeros(67)  # 64 rows and their factors, filled up to fours
+    p, d = np.zeros(67, np.int64), np.empty(67)  # 64 rows and their factors, filled up to fours
     for a in range(0, F.shape[1], 512):
         for b in range(0, len(rows), 64):
             for r in range(K):
