@@ -1036,6 +1036,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                          'mcsvm_lit/crammer_singer/kernel_solver.py'),
                                                         'mcsvm_lit.crammer_singer.kernel_solver.longer': ( 'crammer_singer/kernel_solver.html#longer',
                                                                                                            'mcsvm_lit/crammer_singer/kernel_solver.py'),
+                                                        'mcsvm_lit.crammer_singer.kernel_solver.most_steps': ( 'crammer_singer/kernel_solver.html#most_steps',
+                                                                                                               'mcsvm_lit/crammer_singer/kernel_solver.py'),
                                                         'mcsvm_lit.crammer_singer.kernel_solver.paid': ( 'crammer_singer/kernel_solver.html#paid',
                                                                                                          'mcsvm_lit/crammer_singer/kernel_solver.py'),
                                                         'mcsvm_lit.crammer_singer.kernel_solver.project_back': ( 'crammer_singer/kernel_solver.html#project_back',

@@ -57,6 +57,7 @@ __all__ = [
     "solve_set",
     "descend_in_sets",
     "Later",
+    "most_steps",
     "KernelDescent",
     "WorkingSets",
     "solve_kernel",
@@ -770,6 +771,11 @@ class Later(NamedTuple):
 
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #178cdc4d
+def most_steps(problem, goal):
+    "The budget of steps: what the goal allows, or enough for all but hopeless problems."
+    return goal.max_steps or max(LEAST_STEPS, STEPS * problem.n)
+
+
 class KernelDescent:
     """Greedy batches and leaps on the whole kernel matrix; a step solves for one example.
 
@@ -791,7 +797,7 @@ class KernelDescent:
         return problem.has_matrix or goal.holds(problem.n**2)
 
     def budget(self, problem, goal):
-        most = goal.max_steps or max(LEAST_STEPS, STEPS * problem.n)
+        most = most_steps(problem, goal)
         return min(most, self.per_example * problem.n) if self.per_example else most
 
     def run(self, problem, state, effort):
@@ -829,7 +835,7 @@ class WorkingSets:
         return not self.single or SingleRows.of(problem.kernel, problem.X).trusted
 
     def budget(self, problem, goal):
-        return goal.max_steps or max(LEAST_STEPS, STEPS * problem.n)
+        return most_steps(problem, goal)
 
     def source(self, problem, goal):
         "Where kernel values come from."
