@@ -303,25 +303,17 @@ def pair_steps(G, labels, point, β, steps):  # -> steps taken; changes the poin
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #aeb5c29f
 @kernel("f8, f8, f8")
 def logit_root(z, A, u):  # u: first guess
-    "The root u of (22.6): Newton in a bracket."
-    lo, hi = -z - A, -z
-    if not lo < u < hi:
-        u = (lo + hi) / 2
-    for _ in range(200):
-        e = np.exp(-abs(u))
-        p = 1 / (1 + e) if u > 0 else e / (1 + e)
-        f = u + z + A * p
-        if f > 0:
-            hi = u
-        else:
-            lo = u
-        new = u - f / (1 + A * e / (1 + e) ** 2)
-        if not lo <= new <= hi:
-            new = (lo + hi) / 2
-        if abs(new - u) <= 1e-15 * (1 + abs(u)):
-            return new
-        u = new
-    return u
+    "The root u of (22.6), by Newton's method on the side of 0 where it lies."
+    side = 1.0 if z + A / 2 < 0 else -1.0
+    t = max(side * u, 0.0)  # |u|
+    for step in range(200):
+        e = np.exp(-t)
+        p = 1 / (1 + e) if side > 0 else e / (1 + e)
+        last, f = t, t + side * (z + A * p)
+        t = max(t - f / (1 + A * e / (1 + e) ** 2), 0.0)
+        if step > 0 and t - last <= 1e-15 * (1 + t):
+            break
+    return side * t
 
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #16e02b58
