@@ -894,7 +894,7 @@ def lengthened(η, y, ε):  # -> η
 
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #51c7dd84
-def finish_stage(problem, p, smoothing, tol):  # -> (Valued, Newton steps)
+def finish_stage(problem, p, smoothing, tol, most):  # -> (Valued, Newton steps, at most `most`)
     "What a stage leaves: M(η) if that reaches the gap, if need be after some more Newton steps."
     pair = p.valued()
     found = []
@@ -904,14 +904,14 @@ def finish_stage(problem, p, smoothing, tol):  # -> (Valued, Newton steps)
             smoothing = Smoothing(p.η, smoothing.σ / 30)
             p = point_at(problem, p.M, problem.rows.scores(p.M), smoothing)
         if finer:
-            p, taken = stage(problem, p, smoothing, 0.0, FINER_STEPS)
+            p, taken = stage(problem, p, smoothing, 0.0, min(FINER_STEPS, most - steps))
             steps += taken
         for η in (p.η, lengthened(p.η, problem.y, tol / 8)):
             found.append(joined(problem, η))
             if found[-1].reaches(tol):
                 return found[-1], steps
-        if not pair.reaches(tol):
-            break  # the stage is not that far yet
+        if not pair.reaches(tol) or steps >= most:
+            break  # the stage is not that far yet, or no steps are left
     return min([pair, *found], key=lambda s: s.gap), steps
 
 
@@ -937,8 +937,9 @@ class ProximalNewton:
         while not best.reaches(effort.aim) and steps < effort.budget:
             most = min(NEWTON_STEPS, effort.budget - steps)
             p, taken = stage(problem, p, smoothing, DRIFT, most, D)
-            out, more = finish_stage(problem, p, smoothing, effort.aim)
-            steps += taken + more
+            steps += taken
+            out, taken_more = finish_stage(problem, p, smoothing, effort.aim, effort.budget - steps)
+            steps += taken_more
             effort.tell(out.P, out.gap, steps, lambda state=out.state: state)
             idle = 0 if out.gap < 0.9 * best.gap else idle + 1
             best = min(best, out, key=lambda s: s.gap)
