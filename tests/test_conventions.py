@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from mcsvm_lit import CrammerSingerSVC, KernelLogisticRegression
+from mcsvm_lit import CrammerSingerSVC, KernelLogisticRegression, LabelRankingSVC
 
 BOTH = (CrammerSingerSVC, KernelLogisticRegression)
 each = pytest.mark.parametrize("cls", BOTH, ids=lambda c: c.__name__)
@@ -164,6 +164,19 @@ def test_no_more_iterations_than_allowed(cls, most, how):
             m = cls(C=1e3, tol=1e-12, max_iter=most, **how).fit(X, labels)
         assert m.n_iter_ == m.certificate_.n_iter <= most
         assert m.n_iter_ == most or m.certificate_.converged
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 50])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_no_more_passes_over_pairs_than_allowed(most, kernel):
+    """The same where a row has several pairs, which are visited together."""
+    labels = np.column_stack([Y == 0, Y != 1, X[:, 0] > X[:, 0].mean()])
+    for target in (Y, labels):
+        m = LabelRankingSVC(C=1e3, tol=1e-12, max_iter=most, kernel=kernel)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            m.fit(X, target)
+        assert 0 < m.n_iter_ == m.certificate_.n_iter <= most
 
 
 @each

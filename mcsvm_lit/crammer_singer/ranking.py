@@ -278,6 +278,9 @@ class RowDescent:
                 return point.state(), steps
             todo = np.flatnonzero(share >= WORST * share.max())
             todo = todo[np.argsort(-share[todo], kind="stable")]
+            todo = todo[np.cumsum(point.pairs_of_row[todo]) <= effort.budget - steps]
+            if not len(todo):
+                return point.state(), steps  # no row is left that has so few pairs
             sweep(todo, problem.gram, point.F, point.η, point.held, TURNS_OF_PAIRS)
             steps += int(point.pairs_of_row[todo].sum())
             visits += len(todo)

@@ -541,7 +541,8 @@ class TruncatedHingeSVC(KernelClassifier):
     certificate_ : Certificate
         Of the last convex problem.
     n_iter_ : int
-        Iterations in the last convex problem.
+        Newton steps, or steps of ascent, in the last convex problem; of the latter `max_iter` are
+        allowed for each training example.
     n_dca_iter_ : int
         d.c. steps.
 
