@@ -325,6 +325,10 @@ def numerical(seen):
             yield f"NumPy warning: {w.message} at {place}"
 
 
+# classifiers whose `n_iter_` and `max_iter` count the same
+COUNTING = "CrammerSingerSVC", "KernelLogisticRegression", "LabelRankingSVC"
+
+
 def fitted(training, model, complaints):
     """The fitted model, or None after an error; complaints about errors and warnings are added."""
     with warnings.catch_warnings(record=True) as seen:
@@ -349,6 +353,9 @@ def fitted(training, model, complaints):
         complaints.append(f"warning: converged is {converged}, a warning was given: {warned}")
     if not 0 <= model.certificate_.relative_gap < inf:
         complaints.append(f"not finite: {model.certificate_!r}")
+    allowed = model.get_params().get("max_iter")
+    if type(model).__name__ in COUNTING and allowed is not None and model.n_iter_ > allowed:
+        complaints.append(f"n_iter_ {model.n_iter_} beyond max_iter {allowed}")
     return model
 
 
