@@ -938,8 +938,8 @@ class ProximalNewton:
             most = min(NEWTON_STEPS, effort.budget - steps)
             p, taken = stage(problem, p, smoothing, DRIFT, most, D)
             steps += taken
-            out, taken_more = finish_stage(problem, p, smoothing, effort.aim, effort.budget - steps)
-            steps += taken_more
+            out, more = finish_stage(problem, p, smoothing, effort.aim, effort.budget - steps)
+            steps += more
             effort.tell(out.P, out.gap, steps, lambda state=out.state: state)
             idle = 0 if out.gap < 0.9 * best.gap else idle + 1
             best = min(best, out, key=lambda s: s.gap)
