@@ -2942,8 +2942,6 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                   'mcsvm_lit/probability/truncated.py'),
                                                  'mcsvm_lit.probability.truncated.least_intercepts': ( 'probability/truncated.html#least_intercepts',
                                                                                                        'mcsvm_lit/probability/truncated.py'),
-                                                 'mcsvm_lit.probability.truncated.newton_steps': ( 'probability/truncated.html#newton_steps',
-                                                                                                   'mcsvm_lit/probability/truncated.py'),
                                                  'mcsvm_lit.probability.truncated.placed': ( 'probability/truncated.html#placed',
                                                                                              'mcsvm_lit/probability/truncated.py'),
                                                  'mcsvm_lit.probability.truncated.room': ( 'probability/truncated.html#room',

@@ -326,7 +326,7 @@ def numerical(seen):
 
 
 # classifiers whose `n_iter_` and `max_iter` count the same
-COUNTING = "CrammerSingerSVC", "KernelLogisticRegression", "LabelRankingSVC"
+COUNTING = "CrammerSingerSVC", "KernelLogisticRegression", "LabelRankingSVC", "TruncatedHingeSVC"
 
 
 def fitted(training, model, complaints):

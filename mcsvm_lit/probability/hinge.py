@@ -22,6 +22,7 @@ __all__ = [
     "ROUNDS",
     "BALANCED",
     "ASCENT_STEPS",
+    "LAST_PASSES",
     "SMALL",
     "BY_ROWS",
     "BY_KERNEL",
@@ -1117,6 +1118,7 @@ ASCENT_FALL = 0.1
 ROUNDS = 300
 BALANCED = 1e-9
 ASCENT_STEPS = 10**7
+LAST_PASSES = 500
 SMALL = 2000
 
 
@@ -1304,11 +1306,11 @@ class DualAscent:
 
     Parameters
     ----------
-    per_example : int, optional
-        Steps at most for each example; by default `ASCENT_STEPS` in all.
+    most : int, optional
+        Passes at most; by default as many as the goal allows, or `ASCENT_STEPS` steps.
     """
 
-    per_example: int | None = None
+    most: int | None = None
     name = "dual ascent"
 
     def suits(self, problem, goal):
@@ -1316,21 +1318,23 @@ class DualAscent:
         return problem.loss == "hinge" and (problem.R is not None or len(problem.y) <= SMALL)
 
     def budget(self, problem, goal):
-        "Steps on single examples."
-        return self.per_example * len(problem.y) if self.per_example else ASCENT_STEPS
+        "Passes: as many steps as there are examples."
+        return self.most or goal.max_steps or max(1, ASCENT_STEPS // len(problem.y))
 
     def run(self, problem, state, effort):
         "Ascend and move the intercepts in turn."
-        m, steps = Multipliers(problem, state._replace(α=problem.feasible(state.α))), 0
+        m = Multipliers(problem, state._replace(α=problem.feasible(state.α)))
+        n, steps = len(problem.y), 0
+        most = effort.budget * n
         for _ in range(ROUNDS):
-            effort.tell(*m.values(), steps, m.state)
-            if m.arrived(effort.aim) or steps >= effort.budget:
+            effort.tell(*m.values(), -(-steps // n), m.state)
+            if m.arrived(effort.aim) or steps >= most:
                 break
             m.stiffen()
-            steps += m.ascend(effort.aim, effort.budget - steps)
+            steps += m.ascend(effort.aim, most - steps)
             m.move_intercepts()
         state = m.state()
-        return state._replace(α=problem.balanced(state.α), A=None, F=None), steps
+        return state._replace(α=problem.balanced(state.α), A=None, F=None), -(-steps // n)
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #9b3bfaf5
@@ -1338,7 +1342,7 @@ BY_ROWS = (
     InteriorPoint(),
     InteriorPoint(from_weights=True),
     Rescaling(),
-    DualAscent(per_example=500),
+    DualAscent(LAST_PASSES),
 )
 BY_KERNEL = (DualAscent(),)
 

@@ -14,8 +14,9 @@ __all__ = [
     "MOST_UNKNOWNS_AFTER",
     "MOST_UNKNOWNS",
     "MOST_FACTORED",
-    "SECOND_ATTEMPT",
+    "ASCENT_FIRST",
     "FACTOR_TOL",
+    "NEWTON_FIRST",
     "MOSTLY",
     "SUPPORT",
     "AT_ZERO",
@@ -34,7 +35,6 @@ __all__ = [
     "carried",
     "Road",
     "unknowns",
-    "newton_steps",
     "strategies_for",
     "full_columns",
     "centred_products",
@@ -67,6 +67,7 @@ from mcsvm_lit.probability.hinge import (
     DualAscent,
     HingeSolution,
     HingeState,
+    InteriorPoint,
     WeightedHinge,
     expand,
     gaps_between,
@@ -323,7 +324,7 @@ MOST_UNKNOWNS_KERNEL = 250
 MOST_UNKNOWNS_AFTER = 1500
 MOST_UNKNOWNS = 3000
 MOST_FACTORED = 600
-SECOND_ATTEMPT = 50, 100
+ASCENT_FIRST = 1000
 FACTOR_TOL = 1e-12, 1e-15
 
 
@@ -340,21 +341,16 @@ def unknowns(K, columns):
     return (K - 1) * (columns + 1)
 
 
-def newton_steps(max_iter):  # -> strategies
-    "Newton steps first; the other strategies if there is time for them."
-    first, *others = BY_ROWS
-    first = replace(first, most=min(max_iter, 2 * NEWTON_STEPS))
-    return (first, *others) if max_iter >= SECOND_ATTEMPT[0] else (first,)
+NEWTON_FIRST = InteriorPoint(2 * NEWTON_STEPS), *BY_ROWS[1:]
 
 
-def strategies_for(size, hinge, max_iter):  # unknowns of a Newton step -> strategies
+def strategies_for(size, hinge):  # unknowns of a Newton step -> strategies
     "Newton steps while they are cheap, or where there is nothing else; ascent beyond."
     if not hinge or size <= MOST_UNKNOWNS_KERNEL:
-        return newton_steps(max_iter)
-    ascent = DualAscent(per_example=max_iter)
-    if size <= MOST_UNKNOWNS_AFTER and max_iter >= SECOND_ATTEMPT[1]:
-        return (ascent, *newton_steps(max_iter))
-    return (ascent,)
+        return NEWTON_FIRST
+    if size <= MOST_UNKNOWNS_AFTER:
+        return DualAscent(ASCENT_FIRST), *NEWTON_FIRST
+    return BY_KERNEL
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #ce24a687
@@ -415,17 +411,16 @@ def choose_road(est, training):  # TruncatedHingeSVC, Training -> Road
     kernel, X, size, κ, centre = placed(training, c, narrow)
     if narrow:
         problem = WeightedHinge(y, c, K, X, loss=est.loss, size=size)
-        return Road(problem, newton_steps(est.max_iter), centre)
+        return Road(problem, NEWTON_FIRST, centre)
     if not training.kernel.psd:
         check_psd(X if training.precomputed else kernel(X))
     problem = WeightedHinge(y, c, K, R=kernel(X), loss=est.loss, size=size, κ=κ)
     if hinge and len(y) > MOST_FACTORED:
-        return Road(problem, strategies_for(np.inf, hinge, est.max_iter), centre)
+        return Road(problem, BY_KERNEL, centre)
     most = max(2, MOST_UNKNOWNS // (K - 1))
     L, _ = pivoted_cholesky(kernel, X, FACTOR_TOL[est.tol <= 1e-8], most)
     problem = replace(problem, Z=np.ascontiguousarray(L))
-    strategies = strategies_for(unknowns(K, L.shape[1]), hinge, est.max_iter)
-    return Road(problem, strategies, centre)
+    return Road(problem, strategies_for(unknowns(K, L.shape[1]), hinge), centre)
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #92c90932
@@ -513,7 +508,8 @@ class TruncatedHingeSVC(KernelClassifier):
     tol : float, default=1e-4
         Relative duality gap of the convex problems.
     max_iter : int, default=2000
-        At most so many Newton steps, or steps of ascent for each training example.
+        At most so many Newton steps and passes over the examples, together, in each of the convex
+        problems.
     max_dca_iter : int, default=50
         At most so many convex problems after the first.
     verbose : int, default=0
@@ -541,8 +537,7 @@ class TruncatedHingeSVC(KernelClassifier):
     certificate_ : Certificate
         Of the last convex problem.
     n_iter_ : int
-        Newton steps, or steps of ascent, in the last convex problem; of the latter `max_iter` are
-        allowed for each training example.
+        Newton steps and passes over the examples in the last convex problem.
     n_dca_iter_ : int
         d.c. steps.
 
@@ -617,7 +612,8 @@ class TruncatedHingeSVC(KernelClassifier):
         training = self._training(X, y, sample_weight)
         self.truncation_ = choose_truncation(self.truncation, training.n_classes, self.loss)
         road = choose_road(self, training)
-        solver = ConvexSolver(Goal(self.tol, verbose=self.verbose), road.strategies)
+        goal = Goal(self.tol, self.max_iter, verbose=self.verbose)
+        solver = ConvexSolver(goal, road.strategies)
         problem = TruncatedHinge(road.problem, self.truncation_)
         descent = dca(problem, solver, self.max_dca_iter, LEAST_GAIN[self.loss])
         last = problem.bound(descent.β) if descent.β.any() else problem.convex
