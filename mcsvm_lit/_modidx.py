@@ -3062,6 +3062,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                         'mcsvm_lit.scale.blocks.label_counts': ( 'scale/blocks.html#label_counts',
                                                                                  'mcsvm_lit/scale/blocks.py'),
                                         'mcsvm_lit.scale.blocks.labels_of': ('scale/blocks.html#labels_of', 'mcsvm_lit/scale/blocks.py'),
+                                        'mcsvm_lit.scale.blocks.minimised': ('scale/blocks.html#minimised', 'mcsvm_lit/scale/blocks.py'),
                                         'mcsvm_lit.scale.blocks.positive': ('scale/blocks.html#positive', 'mcsvm_lit/scale/blocks.py'),
                                         'mcsvm_lit.scale.blocks.rounding_of': ( 'scale/blocks.html#rounding_of',
                                                                                 'mcsvm_lit/scale/blocks.py'),

@@ -326,7 +326,14 @@ def numerical(seen):
 
 
 # classifiers whose `n_iter_` and `max_iter` count the same
-COUNTING = "CrammerSingerSVC", "KernelLogisticRegression", "LabelRankingSVC", "TruncatedHingeSVC"
+COUNTING = (
+    "CrammerSingerSVC",
+    "KernelLogisticRegression",
+    "LabelRankingSVC",
+    "StreamedCrammerSingerSVC",
+    "StreamedLogisticRegression",
+    "TruncatedHingeSVC",
+)
 
 
 def fitted(training, model, complaints):

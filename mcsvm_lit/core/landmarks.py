@@ -223,8 +223,6 @@ class LandmarkFit:
         Among all functions of the kernel.
     share : float
         t of (7c.4): so much of α makes the best bound.
-    passes : int
-        Visits of the data.
     """
 
     landmarks: LandmarkSpan
@@ -235,7 +233,6 @@ class LandmarkFit:
     certificate: Certificate
     full: Certificate
     share: float
-    passes: int
 
     def start(self, y):
         "Where a solver of the full kernel should begin: at tα if that is near, else None."
@@ -624,10 +621,14 @@ def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
     α, shift = own_and_rest(η, y, c), bias.value * (not bias.free)
     point = SpanPoint(footing_of(marks, X), X, a, b, α, shift)
     parts = (hinge_parts if hinge else softmax_parts)(F, η, y)
-    passes, unit = rounds.passes + 1, float(trivial(loss, y, c))
-    asked = dict(n_iter=passes, tol=goal.tol, unit=unit, free=bool(bias.value and bias.free))
+    asked = dict(
+        n_iter=rounds.passes - 1,  # the first one read no scores
+        tol=goal.tol,
+        unit=float(trivial(loss, y, c)),
+        free=bool(bias.value and bias.free),
+    )
     within, full, share = span_certificates(point, F, η, c, parts, **asked)
-    return LandmarkFit(marks, a, b, η, F, times(factor, within), times(factor, full), share, passes)
+    return LandmarkFit(marks, a, b, η, F, times(factor, within), times(factor, full), share)
 
 
 def times(factor, certificate):

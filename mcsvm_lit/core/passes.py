@@ -636,11 +636,13 @@ def corrected(apply, pairs, gradient):  # -> direction
     return Δ
 
 
-def step_along(look, here, Δ):  # look: W -> Standing; -> Standing, or None
-    "The first point along Δ where the smoothed objective has fallen enough."
+def step_along(look, here, Δ, most):  # look: W -> Standing; -> Standing, or None
+    "The first point along Δ, of so many at most, where the smoothed objective has fallen enough."
     slope = float((here.gradient * Δ).sum())
     t = 1.0
-    while t >= SHORTEST:
+    for _ in range(most):
+        if t < SHORTEST:
+            break
         there = look(here.W + t * Δ)
         if there.φ <= here.φ + DESCENT * t * slope + 1e-13 * abs(here.φ):
             return there
@@ -675,7 +677,7 @@ def sampled_newton(  # noqa: PLR0913
     tol : float, default=1e-3
         Relative gap to reach.
     most : int, default=200
-        At most about so many passes.
+        At most so many passes.
     W : array (K, D), optional
         Where to begin.
     tell : function, optional
@@ -711,7 +713,7 @@ def sampled_newton(  # noqa: PLR0913
         Δ = corrected(sampled_inverse(here, ρ), pairs, here.gradient)
         Δ = Δ - Δ.mean(0)
         seed, share = seed + 1, min(1.0, size / max(here.active, 1))
-        there = step_along(look, here, Δ)
+        there = step_along(look, here, Δ, last - rounds.passes)
         if there is None:
             break
         pairs = remembered(pairs, here, there, K * D)

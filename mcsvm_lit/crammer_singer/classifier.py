@@ -137,7 +137,7 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
     point = SpanPoint(footing_of(marks, X), X, a, b, own_and_rest(η, y, c), float(bias))
     parts, n_iter = hinge_parts(F, η, y, costs.added(y, K)), solution.certificate.n_iter
     certified = span_certificates(point, F, η, c, parts, n_iter=n_iter, tol=goal.tol)
-    return LandmarkFit(marks, a, b, η, F, *certified, n_iter)
+    return LandmarkFit(marks, a, b, η, F, *certified)
 
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #db9ed5c6

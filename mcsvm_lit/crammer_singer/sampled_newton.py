@@ -46,7 +46,7 @@ class SampledNewton:
         end = sampled_newton(rounds, SmoothedHinge(), effort.aim, effort.budget, state.M, tell)
         effort.give_up()  # a second turn would begin with the widest smoothing again
         state = ended(problem, blocks, rounds.frame, end, effort.aim)
-        return state, min(rounds.passes - 1, effort.budget)
+        return state, rounds.passes - 1
 
 
 def ended(problem, blocks, frame, end, aim):  # -> State

@@ -89,7 +89,7 @@ class SampledNewton:
             return problem.at(weights * table.size, b - b.mean())
 
         def tell(here, passes):
-            steps = min(passes - 1, effort.budget)  # the first one read no scores
+            steps = passes - 1  # the first one read no scores
             effort.tell(here.P, here.gap, steps, lambda: state_of(here.W))
             return here.drift <= least * here.P  # best intercepts do the rest
 
@@ -104,4 +104,4 @@ class SampledNewton:
                 break
             W, least = joined(state), SHARPER * least
         effort.give_up()  # what is left is rounding, or work for a matrix
-        return state, min(rounds.passes - 1, effort.budget)
+        return state, rounds.passes - 1

@@ -30,6 +30,7 @@ __all__ = [
     "balance",
     "balances",
     "with_best_intercepts",
+    "minimised",
     "StreamedClassifier",
     "StreamedCrammerSingerSVC",
     "StreamedLogisticRegression",
@@ -312,7 +313,7 @@ def rounding_of(here, rounds):
     return float(4 * N * roundoff(D + 4) * score + within + across + moved)
 
 
-def certificate_of(here, rounds, tol, factor, surveys=0, rounding=0.0):  # -> PassCertificate
+def certificate_of(here, rounds, n_iter, tol, factor, surveys=0, rounding=0.0):
     "The certificate of the point where a fit ended."
     N = rounds.totals.N
     unit = N.sum()
@@ -324,7 +325,7 @@ def certificate_of(here, rounds, tol, factor, surveys=0, rounding=0.0):  # -> Pa
         primal=factor * here.P,
         dual=factor * here.D,
         stationarity=float(np.abs(here.gradient).max()),
-        n_iter=rounds.passes,
+        n_iter=n_iter,
         tol=tol,
         unit=float(factor * unit),
         rounding=factor * rounding,
@@ -383,6 +384,14 @@ def with_best_intercepts(here, rounds):  # -> Standing
         W[:, -1] -= zero_sum_step(H, g, apart) / bias
     there = rounds.at(here.loss, W, Draw(1.0, 1, 0))
     return there if there.P <= here.P * (1 + 1e-12) else here
+
+
+def minimised(rounds, loss, tol, most):  # -> Standing, passes of Newton's method
+    "Where Newton's method ends, with the best intercepts."
+    before = rounds.passes
+    here = sampled_newton(rounds, loss, tol, most)
+    n_iter = rounds.passes - before
+    return with_best_intercepts(here, rounds), n_iter
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #97d24411
@@ -446,13 +455,11 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
 
     def _solve_in_columns(self, rounds):
         "With the linear kernel: the columns of the rows are the features."
-        here = sampled_newton(rounds, self._loss(), self.tol, self.max_iter)
-        here = with_best_intercepts(here, rounds)
+        here, self.n_iter_ = minimised(rounds, self._loss(), self.tol, self.max_iter)
         W, b = rounds.frame.split(here.W, self.n_features_in_)
         self.coef_, self.intercept_ = one_of_two(W), self._intercepts(b)
-        known = self.tol, self._factor(), 1, rounding_of(here, rounds)
-        self.certificate_ = certificate_of(here, rounds, *known)
-        self.full_certificate_, self.n_iter_ = self.certificate_, rounds.passes
+        known = self.n_iter_, self.tol, self._factor(), 1, rounding_of(here, rounds)
+        self.certificate_ = self.full_certificate_ = certificate_of(here, rounds, *known)
 
     def _intercepts(self, b):
         return one_of_two(b - b.mean() if self._bias()[1] else b)
@@ -474,14 +481,15 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         sample = rounds.reduced(some_rows, stacked, share)
         span = choose_landmarks(self.kernel_, sample, self.rank, self.cache_size or 1.0)
         features = self._features(rounds, span)
-        here = sampled_newton(features, self._loss(), self.tol * (1 - 1e-3), self.max_iter)
-        here = with_best_intercepts(here, features)
+        tol = self.tol * (1 - 1e-3)
+        here, self.n_iter_ = minimised(features, self._loss(), tol, self.max_iter)
         W, b = features.frame.split(here.W, len(span.rows))
-        self.n_iter_, self.landmarks_, a = features.passes, span.X, span.expansion(W)
+        self.landmarks_, a = span.X, span.expansion(W)
         self.dual_coef_, self.intercept_ = one_of_two(a.T).T, self._intercepts(b)
         asked = Asked(here.loss, a, b, rounds.n_blocks, *self._bias())
         found = certificates_in_blocks(rounds, footing_of(span, span.X), asked, features.totals.N)
-        known = certificate_of(here, features, self.tol, self._factor(), 1 + rounds.passes)
+        known = self.n_iter_, self.tol, self._factor(), 1 + rounds.passes
+        known = certificate_of(here, features, *known)
         self.certificate_, self.full_certificate_ = (
             with_values(known, times(self._factor(), values)) for values in found
         )
@@ -638,7 +646,7 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_iter : int, default=200
-        At most about so many passes over the data.
+        At most so many passes of Newton's method over the data.
     block_rows : int, default=8192
         Rows that are read at a time, where they do not come in blocks.
     class_weight : dict or "balanced", default=None
@@ -673,7 +681,8 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
     full_certificate_ : PassCertificate
         The same among all functions of the kernel.
     n_iter_ : int
-        Passes over the data.
+        Passes of Newton's method. `certificate_.passes` counts, besides, those before it, which say
+        what is in the data, and those after it, for intercepts and certificates.
     """
 
     def __init__(  # noqa: PLR0913  scikit-learn's way to name parameters
@@ -735,7 +744,7 @@ class StreamedLogisticRegression(StreamedClassifier):
     tol : float, default=1e-6
         Relative duality gap to reach.
     max_iter : int, default=200
-        At most about so many passes over the data.
+        At most so many passes of Newton's method over the data.
     block_rows : int, default=8192
         Rows that are read at a time, where they do not come in blocks.
     class_weight : dict or "balanced", default=None
@@ -770,7 +779,8 @@ class StreamedLogisticRegression(StreamedClassifier):
     full_certificate_ : PassCertificate
         The same among all functions of the kernel.
     n_iter_ : int
-        Passes over the data.
+        Passes of Newton's method. `certificate_.passes` counts, besides, those before it, which say
+        what is in the data, and those after it, for intercepts and certificates.
     """
 
     def __init__(  # noqa: PLR0913  scikit-learn's way to name parameters

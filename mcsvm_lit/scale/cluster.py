@@ -244,7 +244,7 @@ class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_iter : int, default=200
-        At most about so many rounds.
+        At most so many rounds of Newton's method.
     block_rows : int, default=8192
         Rows of a block, where arrays in memory are given.
     class_weight : dict or "balanced", default=None
@@ -313,7 +313,7 @@ class DaskKernelLogisticRegression(OnCluster, StreamedLogisticRegression):
     tol : float, default=1e-6
         Relative duality gap to reach.
     max_iter : int, default=200
-        At most about so many rounds.
+        At most so many rounds of Newton's method.
     block_rows : int, default=8192
         Rows of a block, where arrays in memory are given.
     class_weight : dict or "balanced", default=None
