@@ -549,6 +549,9 @@ class Rounds:
         "What every block needs, for `reduced`; on a cluster it is sent once."
         return thing
 
+    def got(self, *arrays):
+        "What came from the blocks; on a cluster its bytes are counted."
+
     def settle(self, found, bias, free):
         "The frame, and the totals as it sees them."
         N, S = found.N, found.S

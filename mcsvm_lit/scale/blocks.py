@@ -82,6 +82,7 @@ from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
 from ..kernel_logistic.multinomial import zero_sum_step
+from .rows_at_work import solve_at_work
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #d2784ce3
@@ -386,10 +387,16 @@ def with_best_intercepts(here, rounds):  # -> Standing
     return there if there.P <= here.P * (1 + 1e-12) else here
 
 
-def minimised(rounds, loss, tol, most):  # -> Standing, passes of Newton's method
-    "Where Newton's method ends, with the best intercepts."
-    before = rounds.passes
-    here = sampled_newton(rounds, loss, tol, most)
+def minimised(rounds, loss, tol, most, numbers=0):  # -> Standing, passes without those that settle
+    "The solution, with the best intercepts; `numbers`: memory for rows at work."
+    before, here, W = rounds.passes, None, None
+    if isinstance(loss, SmoothedHinge):
+        here = solve_at_work(rounds, tol, most, numbers)
+    if here is not None:
+        most, W = most - (rounds.passes - before), here.W
+    if here is None or (here.gap > tol * here.P and most > 0):
+        end = sampled_newton(rounds, loss, tol, most, W)
+        here = end if here is None or end.gap <= here.gap else here
     n_iter = rounds.passes - before
     return with_best_intercepts(here, rounds), n_iter
 
@@ -455,7 +462,8 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
 
     def _solve_in_columns(self, rounds):
         "With the linear kernel: the columns of the rows are the features."
-        here, self.n_iter_ = minimised(rounds, self._loss(), self.tol, self.max_iter)
+        asked = self._loss(), self.tol, self.max_iter, self.cache_size * 2**17
+        here, self.n_iter_ = minimised(rounds, *asked)
         W, b = rounds.frame.split(here.W, self.n_features_in_)
         self.coef_, self.intercept_ = one_of_two(W), self._intercepts(b)
         known = self.n_iter_, self.tol, self._factor(), 1, rounding_of(here, rounds)
@@ -662,7 +670,8 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
     rank : int, default=300
         At most so many landmarks.
     cache_size : float, default=500
-        Megabytes for choosing landmarks and for features of rows that are kept between passes.
+        Megabytes for choosing landmarks, for features of rows that are kept between passes, and
+        for the rows that decide (linear kernel).
 
     Attributes
     ----------

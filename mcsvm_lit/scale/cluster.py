@@ -155,6 +155,9 @@ class DaskRounds(Rounds):
         "A future of a thing that every block needs; it can be made again when a worker dies."
         return self.client.submit(itself, thing, pure=False)
 
+    def got(self, *arrays):
+        self.received += sum(a.data.nbytes for a in arrays)
+
     def report(self, loss, W, draw):
         report = self.reduced(visit, added, self.frame, loss, W, draw)
         X, η, c = report.sample
@@ -260,7 +263,7 @@ class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
     rank : int, default=300
         At most so many landmarks.
     cache_size : float, default=500
-        Megabytes for choosing landmarks.
+        Megabytes for choosing landmarks, and for the rows that decide (linear kernel).
     client : dask.distributed.Client, default=None
         The cluster; None for the client that is active.
 
