@@ -389,13 +389,12 @@ def with_best_intercepts(here, rounds):  # -> Standing
 
 def minimised(rounds, loss, tol, most, numbers=0):  # -> Standing, passes without those that settle
     "The solution, with the best intercepts; `numbers`: memory for rows at work."
-    before, here, W = rounds.passes, None, None
+    before, here = rounds.passes, None
     if isinstance(loss, SmoothedHinge):
         here = solve_at_work(rounds, tol, most, numbers)
-    if here is not None:
-        most, W = most - (rounds.passes - before), here.W
-    if here is None or (here.gap > tol * here.P and most > 0):
-        end = sampled_newton(rounds, loss, tol, most, W)
+    left = most - (rounds.passes - before)
+    if here is None or (here.gap > tol * here.P and left > 0):
+        end = sampled_newton(rounds, loss, tol, left)
         here = end if here is None or end.gap <= here.gap else here
     n_iter = rounds.passes - before
     return with_best_intercepts(here, rounds), n_iter

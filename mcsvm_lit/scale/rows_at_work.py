@@ -119,7 +119,7 @@ def worst_of(parts):  # in any groups
 # %% ../../nbs/scale/70b_rows_at_work.ipynb #587b3c94
 FIRST_ROWS = 1000
 LEAST_ROOM = 2000
-HOPELESS = 4
+HOPELESS = 2
 INNER = 0.1
 FINEST = 0.3
 
