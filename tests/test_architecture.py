@@ -100,8 +100,8 @@ LATER = {
     "44_classifier": {"47_vote"},
     "45_family": {"47_vote"},
     # blocks are introduced on one computer and with the linear kernel; they are cut by the rule
-    # that the cluster needs; the certificate of landmarks and the rows at work have their own pages
-    "70_blocks": {"70a_landmarks", "70b_rows_at_work", "71_cluster"},
+    # that the cluster needs; the certificate of landmarks has a page of its own
+    "70_blocks": {"70a_landmarks", "71_cluster"},
 }
 PAGE = re.compile(r"File to edit: \S*/((\d+)([a-z]*)_\w+)\.ipynb")
 

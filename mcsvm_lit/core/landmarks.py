@@ -189,6 +189,13 @@ class FeatureBlocks:
                 self.kept[number] = Z
         return Block(np.asarray(Z, float), self.y[part], self.c[part], number)
 
+    def distributions(self, given, K):  # given: as in `Standing` -> (n, K)
+        "The distributions of some rows of blocks, and certain ones of all others."
+        η = np.eye(K)[self.y]
+        for number, (rows, few) in given.items():
+            η[number * self.step + rows] = few
+        return η
+
     def __len__(self):
         return -(-self.X.shape[0] // self.step)
 
@@ -577,7 +584,9 @@ def scores_of(landmarks, X, a, b):  # -> (n, K)
     return np.vstack([landmarks.values(X[I]) @ a for I in blocks]) + b
 
 
-def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
+def fit_landmarks(  # noqa: PLR0913
+    training, c, rank, loss, bias, goal, minimise=sampled_newton
+):
     """Fit a classifier in the span of landmarks.
 
     Parameters
@@ -594,6 +603,8 @@ def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
         The bias.
     goal : Goal
         Relative gap, passes and memory.
+    minimise : function, default=sampled_newton
+        From rounds, loss, gap and passes to a `Standing`.
 
     Returns
     -------
@@ -607,7 +618,7 @@ def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
     blocks = FeatureBlocks(marks, X, y, c, goal.cache_size * (1 - CANDIDATE_SHARE))
     rounds = Rounds(blocks, K, bias.value, bias.free)
     most = goal.max_steps or MOST_PASSES
-    end = sampled_newton(rounds, loss, goal.tol * (1 - 1e-3), most)
+    end = minimise(rounds, loss, goal.tol * (1 - 1e-3), most)
     W, b = rounds.frame.split(end.W, len(marks.rows))
     a = marks.expansion(W)
     F = scores_of(marks, X, a, b)
@@ -615,7 +626,8 @@ def fit_landmarks(training, c, rank, loss, bias, goal):  # noqa: PLR0913
         without = F - b
         b = bias.best(without, y, c, b)
         F = without + b
-    η = end.loss.look(F, y, c).η
+    known = end.given is not None
+    η = blocks.distributions(end.given, K) if known else end.loss.look(F, y, c).η
     if bias.value and bias.free:
         η = balanced(η, y, c)
     α, shift = own_and_rest(η, y, c), bias.value * (not bias.free)

@@ -410,6 +410,9 @@ class Standing(NamedTuple):
         Some of them.
     loss : Loss
         With its smoothing.
+    given : dict, optional
+        Number of a block -> some of its rows, and their distributions, where the distributions are
+        not those of the loss; those of all other rows are certain.
     """
 
     W: np.ndarray
@@ -421,6 +424,7 @@ class Standing(NamedTuple):
     active: int
     sample: Sample
     loss: Loss
+    given: dict | None = None
 
     @property
     def gap(self):

@@ -20,6 +20,7 @@ __all__ = [
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #c71dd9fa
 import numbers
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -27,6 +28,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.core.landmarks import (
+    CANDIDATE_SHARE,
     Bias,
     LandmarkFit,
     SpanPoint,
@@ -65,6 +67,7 @@ from .costs import cost_table
 from .hard_margin import solve_hard
 from .interior_points import InteriorPoints
 from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
+from .rows_at_work import minimise_hinge
 from .sampled_newton import SampledNewton
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #30b2a9ae
@@ -179,7 +182,8 @@ class CrammerSingerSVC(KernelClassifier):
         `rank`. Without `rank` it has no meaning.
     cache_size : float, default=500
         Megabytes for the kernel matrix, or for the parts of it that are held at once; copies of
-        smaller parts take up to a third more. With `rank`, megabytes for features of the examples.
+        smaller parts take up to a third more. With `rank`, megabytes for features of the examples:
+        all of them, or blocks and, a quarter of it, the examples that decide.
     warm_start : bool, default=False
         Start from the last fit, if it had as many rows and the same classes.
     class_weight : dict or "balanced", default=None
@@ -338,7 +342,9 @@ class CrammerSingerSVC(KernelClassifier):
                     "With costs the features of all examples must fit into memory: "
                     "raise cache_size, or lower rank."
                 )
-            return fit_landmarks(training, c, number, SmoothedHinge(), bias, goal)
+            few = CANDIDATE_SHARE * goal.cache_size * 2**17  # numbers: the landmarks are chosen
+            minimise = partial(minimise_hinge, numbers=few)
+            return fit_landmarks(training, c, number, SmoothedHinge(), bias, goal, minimise)
 
         return until_certified(on_landmarks, n, self.rank)
 

@@ -55,6 +55,14 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from mcsvm_lit.core.landmarks import (
+    CANDIDATE_SHARE,
+    CANDIDATES,
+    UNNORMED,
+    choose_landmarks,
+    footing_of,
+    times,
+)
 from mcsvm_lit.core.passes import (
     Block,
     Draw,
@@ -77,12 +85,11 @@ from mcsvm_lit.scale.landmarks import (
 from ..core.certificates import Certificate, roundoff
 from ..core.estimators import gamma_from, kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
-from ..core.landmarks import CANDIDATES, UNNORMED, choose_landmarks, footing_of, times
 from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
+from ..crammer_singer.rows_at_work import minimise_hinge
 from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
 from ..kernel_logistic.multinomial import zero_sum_step
-from .rows_at_work import solve_at_work
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #d2784ce3
@@ -387,15 +394,13 @@ def with_best_intercepts(here, rounds):  # -> Standing
     return there if there.P <= here.P * (1 + 1e-12) else here
 
 
-def minimised(rounds, loss, tol, most, numbers=0):  # -> Standing, passes without those that settle
+def minimised(rounds, loss, tol, most, numbers):  # -> Standing, passes without those that settle
     "The solution, with the best intercepts; `numbers`: memory for rows at work."
-    before, here = rounds.passes, None
+    before = rounds.passes
     if isinstance(loss, SmoothedHinge):
-        here = solve_at_work(rounds, tol, most, numbers)
-    left = most - (rounds.passes - before)
-    if here is None or (here.gap > tol * here.P and left > 0):
-        end = sampled_newton(rounds, loss, tol, left)
-        here = end if here is None or end.gap <= here.gap else here
+        here = minimise_hinge(rounds, loss, tol, most, numbers)
+    else:
+        here = sampled_newton(rounds, loss, tol, most)
     n_iter = rounds.passes - before
     return with_best_intercepts(here, rounds), n_iter
 
@@ -489,11 +494,12 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
         span = choose_landmarks(self.kernel_, sample, self.rank, self.cache_size or 1.0)
         features = self._features(rounds, span)
         tol = self.tol * (1 - 1e-3)
-        here, self.n_iter_ = minimised(features, self._loss(), tol, self.max_iter)
+        few = CANDIDATE_SHARE * self.cache_size * 2**17  # numbers: the landmarks are chosen
+        here, self.n_iter_ = minimised(features, self._loss(), tol, self.max_iter, few)
         W, b = features.frame.split(here.W, len(span.rows))
         self.landmarks_, a = span.X, span.expansion(W)
         self.dual_coef_, self.intercept_ = one_of_two(a.T).T, self._intercepts(b)
-        asked = Asked(here.loss, a, b, rounds.n_blocks, *self._bias())
+        asked = Asked(here.loss, a, b, rounds.n_blocks, *self._bias(), given=here.given)
         found = certificates_in_blocks(rounds, footing_of(span, span.X), asked, features.totals.N)
         known = self.n_iter_, self.tol, self._factor(), 1 + rounds.passes
         known = certificate_of(here, features, *known)
@@ -503,7 +509,8 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
 
     def _features(self, rounds, span):  # -> Rounds
         "The blocks of features of landmarks."
-        blocks = FeaturesInTurn(rounds.blocks, span, self.cache_size)
+        kept = (1 - CANDIDATE_SHARE) * self.cache_size
+        blocks = FeaturesInTurn(rounds.blocks, span, kept)
         features = Rounds(blocks, len(self.classes_), *self._bias())
         features.n_blocks = rounds.n_blocks
         return features
@@ -670,7 +677,7 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         At most so many landmarks.
     cache_size : float, default=500
         Megabytes for choosing landmarks, for features of rows that are kept between passes, and
-        for the rows that decide (linear kernel).
+        for the rows that decide.
 
     Attributes
     ----------

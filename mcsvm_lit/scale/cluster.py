@@ -263,7 +263,7 @@ class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
     rank : int, default=300
         At most so many landmarks.
     cache_size : float, default=500
-        Megabytes for choosing landmarks, and for the rows that decide (linear kernel).
+        Megabytes for choosing landmarks, and for the rows that decide.
     client : dask.distributed.Client, default=None
         The cluster; None for the client that is active.
 

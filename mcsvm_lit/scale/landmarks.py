@@ -141,6 +141,8 @@ class Asked(NamedTuple):
         The share and the distribution of (7b.6).
     grouped : bool, default=False
         Are the rows with α ≠ 0 too many to be collected?
+    given : dict, optional
+        The distributions, where they are not those of the loss; as in `Standing`.
     """
 
     loss: object
@@ -151,6 +153,7 @@ class Asked(NamedTuple):
     free: bool = False
     mixed: tuple = (0.0, None)
     grouped: bool = False
+    given: dict | None = None
 
     @property
     def balances(self):
@@ -162,11 +165,20 @@ class Asked(NamedTuple):
         "What a penalised bias adds to the kernel."
         return 0.0 if self.free else self.bias
 
+    def distributions(self, F, block):
+        "η of the rows of a block, before anything is mixed in."
+        if self.given is None:
+            return self.loss.look(F, block.y, block.c).η
+        η = np.eye(F.shape[1])[block.y]
+        rows, few = self.given.get(block.number, ([], 0.0))
+        η[rows] = few
+        return η
+
 
 def at_landmarks(block, footing, asked):  # -> scores, distributions, α (rows, K)
     "A block in double precision."
     F = footing.landmarks.values(block.X) @ asked.a + asked.b
-    η = asked.loss.look(F, block.y, block.c).η
+    η = asked.distributions(F, block)
     t, q = asked.mixed
     if t:
         η = (1 - t) * η + t * q
@@ -247,7 +259,7 @@ def pressing_rows(parts):
 
 def settled(rounds, there, asked, N):  # N: weights of the classes -> Asked
     "What blocks must know before they report."
-    *S, active = rounds.reduced(masses, sum, there, asked)
+    *S, active = rounds.reduced(masses, sum, there, rounds.shared(asked))
     if asked.balances:
         asked = asked._replace(mixed=mixture(np.array(S), N))
     if asked.mixed[0]:
@@ -276,7 +288,8 @@ def certificates_in_blocks(rounds, footing, asked, N):  # -> Certificate, Certif
     """
     there = rounds.shared(footing)
     asked = settled(rounds, there, asked, N)
-    report = rounds.reduced(span_report, span_reported, there, asked)
+    known = rounds.shared(asked)
+    report = rounds.reduced(span_report, span_reported, there, known)
     (total, most), sums = report.α, report.sums.copy()
     norm = footing.norm(asked.a, float(asked.b @ asked.b) if asked.shift else 0.0)
     if asked.balances:
@@ -286,6 +299,6 @@ def certificates_in_blocks(rounds, footing, asked, N):  # -> Certificate, Certif
     if asked.grouped:
         q = beyond(in_span, report.left)
     else:
-        X, α = rounds.reduced(pressing, pressing_rows, there, asked)
+        X, α = rounds.reduced(pressing, pressing_rows, there, known)
         q = SpanPoint(footing, X, asked.a, asked.b, α, asked.shift).whole_square(np.arange(len(α)))
     return two_certificates(sums, norm, in_span, q)[:2]
