@@ -1421,6 +1421,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                                   'mcsvm_lit/crammer_singer/rows_at_work.py'),
                                                        'mcsvm_lit.crammer_singer.rows_at_work.AtWork.places': ( 'crammer_singer/rows_at_work.html#atwork.places',
                                                                                                                 'mcsvm_lit/crammer_singer/rows_at_work.py'),
+                                                       'mcsvm_lit.crammer_singer.rows_at_work.AtWork.release': ( 'crammer_singer/rows_at_work.html#atwork.release',
+                                                                                                                 'mcsvm_lit/crammer_singer/rows_at_work.py'),
                                                        'mcsvm_lit.crammer_singer.rows_at_work.AtWork.solve': ( 'crammer_singer/rows_at_work.html#atwork.solve',
                                                                                                                'mcsvm_lit/crammer_singer/rows_at_work.py'),
                                                        'mcsvm_lit.crammer_singer.rows_at_work.Outside': ( 'crammer_singer/rows_at_work.html#outside',

@@ -7,7 +7,9 @@ __all__ = [
     "BESIDE_X",
     "FIRST_ROWS",
     "LEAST_ROOM",
+    "SHARE",
     "HOPELESS",
+    "NEARER",
     "INNER",
     "FINEST",
     "Outside",
@@ -126,8 +128,10 @@ def worst_of(parts):  # in any groups
 
 # %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #587b3c94
 FIRST_ROWS = 1000
-LEAST_ROOM = 2000
+LEAST_ROOM = 40_000
+SHARE = 0.25
 HOPELESS = 2
+NEARER = 0.5
 INNER = 0.1
 FINEST = 0.3
 
@@ -172,6 +176,11 @@ class AtWork:
         self.found = found if self.found is None else stacked([self.found, found])
         self.η = np.vstack([self.η, np.eye(self.η.shape[1])[found.y]])
 
+    def release(self):
+        "Rows whose mass is all on their own class leave: nothing changes without them."
+        held = np.flatnonzero(self.η[np.arange(len(self)), self.found.y] < 1)
+        self.found, self.η = self.found.some(held), self.η[held]
+
     def solve(self, tol):
         "W and bound for the rows at work, solved to a relative gap."
         X, y, c = self.found.X, self.found.y, self.found.c
@@ -187,7 +196,7 @@ class AtWork:
 def room_for(rounds, numbers):  # -> rows
     "How many rows may be at work, in a memory of so many numbers."
     K, D = rounds.shape
-    wanted = max(LEAST_ROOM, ROWS_AN_UNKNOWN * K * D)
+    wanted = max(LEAST_ROOM, SHARE * rounds.n_rows, ROWS_AN_UNKNOWN * K * D)
     return int(min(wanted, numbers / max(rounds.work, 1)))
 
 
@@ -214,6 +223,7 @@ def solve_at_work(rounds, tol, most, numbers):
     if room < FIRST_ROWS:
         return None
     work, inner, best, P = AtWork(*rounds.shape), INNER, None, np.inf
+    released = np.inf  # the gap when rows last left
     while True:
         wanted = max(FIRST_ROWS, len(work))
         places = rounds.shared(work.places())
@@ -223,8 +233,11 @@ def solve_at_work(rounds, tol, most, numbers):
         if here <= P:
             P, best = here, work.W
         gap = (P - work.bound) / P
+        if len(work) + len(found.y) > room and gap <= NEARER * released:
+            work.release()
+            released = gap
         full = len(work) + len(found.y) > room
-        hopeless = len(work) and found.count > HOPELESS * room
+        hopeless = len(work) and found.count > HOPELESS * (room - len(work))
         settled = not len(found.y) and inner <= FINEST * tol
         if gap <= tol or full or hopeless or settled or rounds.passes >= last:
             break

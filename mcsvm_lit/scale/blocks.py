@@ -660,7 +660,7 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_iter : int, default=200
-        At most so many passes of Newton's method over the data.
+        At most so many passes over the data.
     block_rows : int, default=8192
         Rows that are read at a time, where they do not come in blocks.
     class_weight : dict or "balanced", default=None
@@ -696,7 +696,7 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
     full_certificate_ : PassCertificate
         The same among all functions of the kernel.
     n_iter_ : int
-        Passes of Newton's method. `certificate_.passes` counts, besides, those before it, which say
+        Passes of the method. `certificate_.passes` counts, besides, those before it, which say
         what is in the data, and those after it, for intercepts and certificates.
     """
 
@@ -759,7 +759,7 @@ class StreamedLogisticRegression(StreamedClassifier):
     tol : float, default=1e-6
         Relative duality gap to reach.
     max_iter : int, default=200
-        At most so many passes of Newton's method over the data.
+        At most so many passes over the data.
     block_rows : int, default=8192
         Rows that are read at a time, where they do not come in blocks.
     class_weight : dict or "balanced", default=None
@@ -794,7 +794,7 @@ class StreamedLogisticRegression(StreamedClassifier):
     full_certificate_ : PassCertificate
         The same among all functions of the kernel.
     n_iter_ : int
-        Passes of Newton's method. `certificate_.passes` counts, besides, those before it, which say
+        Passes of the method. `certificate_.passes` counts, besides, those before it, which say
         what is in the data, and those after it, for intercepts and certificates.
     """
 

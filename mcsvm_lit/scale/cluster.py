@@ -247,7 +247,7 @@ class DaskCrammerSingerSVC(OnCluster, StreamedCrammerSingerSVC):
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_iter : int, default=200
-        At most so many rounds of Newton's method.
+        At most so many rounds.
     block_rows : int, default=8192
         Rows of a block, where arrays in memory are given.
     class_weight : dict or "balanced", default=None
