@@ -67,7 +67,7 @@ from .costs import cost_table
 from .hard_margin import solve_hard
 from .interior_points import InteriorPoints
 from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
-from .rows_at_work import minimise_hinge
+from .rows_at_work import RowsAtWork, minimise_hinge
 from .sampled_newton import SampledNewton
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #30b2a9ae
@@ -105,6 +105,7 @@ class ByFactor:
 
 
 STRATEGIES = (
+    RowsAtWork(),
     SampledNewton(),
     Sweeps(),
     InteriorPoints(),
@@ -132,7 +133,8 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
     X, y, K = training.X, training.y, training.n_classes
     problem = LinearCrammerSinger(Rows(marks.features(X), float(bias)), y, c, K, costs)
     nearer = replace(goal, tol=goal.tol * (1 - 1e-3))  # scores are made again from the kernel
-    solution = solve(problem, nearer, [SampledNewton(), Sweeps(), ProximalNewton()])
+    strategies = [RowsAtWork(), SampledNewton(), Sweeps(), ProximalNewton()]
+    solution = solve(problem, nearer, strategies)
     η, _, M = solution.state
     W, b = problem.rows.split(M)
     a = marks.expansion(W)

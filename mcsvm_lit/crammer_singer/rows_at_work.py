@@ -12,6 +12,8 @@ __all__ = [
     "NEARER",
     "INNER",
     "FINEST",
+    "LARGE",
+    "MOST_ROUNDS",
     "Outside",
     "outside",
     "stacked",
@@ -21,6 +23,7 @@ __all__ = [
     "room_for",
     "solve_at_work",
     "minimise_hinge",
+    "RowsAtWork",
 ]
 
 # %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #9a66a79d
@@ -36,9 +39,10 @@ from mcsvm_lit.crammer_singer.linear_solver import (
     Sweeps,
 )
 
-from ..core.passes import SmoothedHinge, Standing, sampled_newton
+from ..core.passes import Rounds, SmoothedHinge, Standing, blocks_of, sampled_newton
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
+from .problem import State, one_hot
 from .sampled_newton import ROWS_AN_UNKNOWN
 
 # %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #dc85d95b
@@ -276,3 +280,42 @@ def minimise_hinge(rounds, loss, tol, most, numbers):
         return here
     there = sampled_newton(rounds, loss, tol, last - rounds.passes)
     return there if here is None or there.gap <= here.gap else here
+
+
+# %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #a1d70c02
+LARGE = 20_000  # rows; with fewer, the other methods need about a second anyway
+MOST_ROUNDS = 30
+
+
+class RowsAtWork:
+    "The rounds of this page as a strategy; a step is a pass."
+
+    name = "rows at work"
+
+    def suits(self, problem, goal):
+        "Very many rows, and the hinge that asks every class for a margin of one."
+        linear = isinstance(problem, LinearCrammerSinger) and not len(problem.costs.table)
+        return linear and problem.n >= LARGE
+
+    def budget(self, problem, goal):
+        return min(MOST_ROUNDS, goal.max_steps or MOST_ROUNDS)
+
+    def run(self, problem, state, effort):
+        effort.give_up()  # a second turn would find the same rows
+        if state.F.any():  # it is known which rows decide
+            return state, 0
+        rows, η = problem.rows, one_hot(problem.y, problem.K)
+        blocks = blocks_of(rows.X, problem.y, np.asarray(problem.c, float), problem.K)
+        rounds = Rounds(blocks, problem.K, rows.bias)
+        numbers = SHARE * rounds.n_rows * max(rounds.work, 1)
+        end = solve_at_work(rounds, effort.aim, effort.budget, numbers)
+        passes = rounds.passes - 1  # the first one read no scores
+        if end is None or end.gap > effort.aim * end.P:
+            return state, passes
+        first = np.cumsum([0, *(len(block.y) for block in blocks)])
+        for number, (few, theirs) in end.given.items():
+            η[first[number] + few] = theirs
+        M = np.array(end.W, order="F" if rows.csr else "C")
+        F = np.vstack([rounds.frame.scores(block.X, M) for block in blocks])
+        effort.tell(end.P, end.gap, passes)
+        return State(η, F, M), passes
