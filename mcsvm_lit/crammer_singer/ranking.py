@@ -84,11 +84,8 @@ def dense_relevances(y):  # dense or sparse; one column may be a vector -> (n, K
 
 def with_border(Y):  # -> (n, K + 1)
     "Relevances with a last label that stands below what is positive and above the rest."
-    positive = Y > 0
-    least = np.where(positive, Y, np.inf).min(axis=1, initial=np.inf, keepdims=True)
-    top = np.where(positive, -np.inf, Y).max(axis=1, initial=-np.inf, keepdims=True)
-    middle = np.where(np.isinf(least), top + 1, (least + np.maximum(top, 0)) / 2)
-    return np.hstack([Y, middle])
+    border = np.where(Y > 0, Y, 1.0).min(axis=1, keepdims=True) / 2
+    return np.hstack([Y, border])
 
 
 # %% ../../nbs/crammer_singer/15_rankings.ipynb #3bd98e50
@@ -621,8 +618,13 @@ class LabelRankingSVC(BaseEstimator):
             F, Y = np.hstack([F, np.zeros((len(F), 1))]), with_border(Y)
         s = np.ones(len(F)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         apart = Y[:, :, None] > Y[:, None, :]
+        compared = s @ apart.sum(axis=(1, 2))
+        if compared == 0:
+            raise ValueError(
+                "There is nothing to compare: all labels of a row are equally relevant."
+            )
         agree = apart & (F[:, :, None] > F[:, None, :])
-        return float((s @ agree.sum(axis=(1, 2))) / (s @ apart.sum(axis=(1, 2))))
+        return float(s @ agree.sum(axis=(1, 2)) / compared)
 
 
 limit_public(LabelRankingSVC)
