@@ -13,6 +13,7 @@ from sklearn.datasets import make_classification
 pytest.importorskip("distributed", reason="needs the extra 'dask'")
 
 from mcsvm_lit.core import passes
+from mcsvm_lit.crammer_singer.rows_at_work import AtWork
 from mcsvm_lit.scale import DaskCrammerSingerSVC, DaskKernelLogisticRegression
 
 
@@ -56,23 +57,27 @@ def until(condition):
     assert condition()
 
 
-@pytest.mark.parametrize("kind", [DaskCrammerSingerSVC, DaskKernelLogisticRegression])
-def test_killed_workers_cost_a_round(client, data, monkeypatch, kind):
+# what the driver does with the answer of a round: rows at work, or a step of Newton's method
+@pytest.mark.parametrize(
+    "kind, home, name",
+    [(DaskCrammerSingerSVC, AtWork, "solve"), (DaskKernelLogisticRegression, passes, "standing")],
+)
+def test_killed_workers_cost_a_round(client, data, monkeypatch, kind, home, name):
     dX, dy = collections(*data)
     undisturbed = kind(C=0.1).fit(dX, dy)
     assert undisturbed.certificate_.converged
 
     before = pids(client)
     killed = []
-    standing = passes.standing
+    usual = getattr(home, name)
 
     def kill(number):
         killed.append(before[number])
         os.kill(before[number], signal.SIGKILL)
 
     def between_rounds(*args):
-        """What the driver does with the answer of a round; the third time a worker is killed."""
-        here = standing(*args)
+        """The first time a worker is killed, the next time another."""
+        here = usual(*args)
         if not killed:
             kill(0)
         elif len(killed) == 1:
@@ -80,7 +85,7 @@ def test_killed_workers_cost_a_round(client, data, monkeypatch, kind):
             until(lambda: len(killed) == 2)
         return here
 
-    monkeypatch.setattr(passes, "standing", between_rounds)
+    monkeypatch.setattr(home, name, between_rounds)
     survived = kind(C=0.1).fit(dX, dy)
     assert len(killed) == 2
     assert not set(killed) & set(pids(client))  # they are gone
