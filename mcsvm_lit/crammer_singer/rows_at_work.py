@@ -258,16 +258,10 @@ def minimise_hinge(rounds, loss, tol, most, numbers):
 
     Parameters
     ----------
-    rounds : Rounds
-        The data, with a bias that is penalised, or none.
     loss : SmoothedHinge
         Where Newton's method begins.
-    tol : float
-        Relative gap to reach.
-    most : int
-        At most so many passes.
-    numbers : float
-        So many numbers may be in the rows at work.
+    rounds, tol, most, numbers
+        As for `solve_at_work`.
 
     Returns
     -------
