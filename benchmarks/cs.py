@@ -1,7 +1,6 @@
 """Crammer and Singer's classifier against its peers."""
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -12,7 +11,7 @@ from pathlib import Path
 from shutil import which
 
 import numpy as np
-from harness import Timed, against, benchmark, once, output_of, seconds, side_by_side, small
+from harness import Timed, against, benchmark, once, output_of, peak, seconds, side_by_side, small
 from sklearn.datasets import load_digits, make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import train_test_split
@@ -461,11 +460,11 @@ def fit_large(name, γ, C, cache_size):
     CrammerSingerSVC().fit(X[few], y[few])  # compiled code is loaded
     m = CrammerSingerSVC(C=C, gamma=γ, cache_size=cache_size)
     run = once(lambda: m.fit(X, y))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    held = peak()
     P, D = cs_values(scores(m, X, γ), distributions(m, len(y)), y, np.full(len(y), C))
     report = dict(
         seconds=run.seconds,
-        MB=peak,
+        MB=held,
         gap=(P - D) / P,
         error=100 * (1 - m.score(Z, z)),
         support=len(m.support_),

@@ -1,17 +1,25 @@
 """Linear classifiers of many rows, of many classes and on a cluster, against their peers."""
 
-import gc
 import json
 import resource
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from harness import against, benchmark, once, output_of, peak, seconds, side_by_side, small
+from harness import (
+    against,
+    benchmark,
+    once,
+    output_of,
+    peak,
+    peak_from_here,
+    seconds,
+    side_by_side,
+    small,
+)
 from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -252,10 +260,7 @@ def fit_alone(job):
             np.save(Path(folder) / "X.npy", A)
             A = np.load(Path(folder) / "X.npy", mmap_mode="r")
             del X
-        gc.collect()
-        with suppress(OSError):  # Linux: the peak counts from here
-            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        before = held()
+        before = peak_from_here()
         run = once(lambda: model.fit(A, a))
     c = getattr(run.value, "certificate_", None)
     print(
@@ -270,12 +275,6 @@ def fit_alone(job):
             }
         )
     )
-
-
-def held():
-    """Megabytes that this process holds now."""
-    with open("/proc/self/statm", encoding="ascii") as line:
-        return int(line.read().split()[1]) * resource.getpagesize() / 2**20
 
 
 def row_of(job):

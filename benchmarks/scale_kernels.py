@@ -1,7 +1,6 @@
 """Kernels for many rows: landmarks, and twin planes by columns of their dual."""
 
 import json
-import resource
 import sys
 
 import numpy as np
@@ -10,6 +9,8 @@ from harness import (
     benchmark,
     once,
     output_of,
+    peak,
+    peak_from_here,
     recorded,
     seconds,
     side_by_side,
@@ -187,12 +188,12 @@ def fit_forests(solver, n, rank, cache_size):
     if "Nystroem" in solver:  # its default for gamma is another one than ours
         m.steps[0][1].set_params(gamma=1 / (A.shape[1] * A.var()))
     few = m.fit(A[:1000], a[:1000])  # compiled code is loaded
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    before = peak_from_here()
     run = once(lambda: few.fit(A, a))
     report = {
         "seconds": run.seconds,
         "before": before,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10,
+        "peak": peak(),
         "right": 100 * run.value.score(B, b),
         "warned": run.warned,
     }
