@@ -460,11 +460,11 @@ def fit_large(name, γ, C, cache_size):
     CrammerSingerSVC().fit(X[few], y[few])  # compiled code is loaded
     m = CrammerSingerSVC(C=C, gamma=γ, cache_size=cache_size)
     run = once(lambda: m.fit(X, y))
-    held = peak()
+    megabytes = peak()
     P, D = cs_values(scores(m, X, γ), distributions(m, len(y)), y, np.full(len(y), C))
     report = dict(
         seconds=run.seconds,
-        MB=held,
+        MB=megabytes,
         gap=(P - D) / P,
         error=100 * (1 - m.score(Z, z)),
         support=len(m.support_),

@@ -133,9 +133,12 @@ def peak_from_here():
 
 
 def held():
-    """Megabytes that this process holds now."""
-    with open("/proc/self/statm", encoding="ascii") as line:
-        return int(line.read().split()[1]) * resource.getpagesize() / 2**20
+    """Megabytes that this process holds now; where Linux does not tell, the most it has held."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as line:
+            return int(line.read().split()[1]) * resource.getpagesize() / 2**20
+    except OSError:
+        return peak()
 
 
 # -- tables ---------------------------------------------------------------------------------------
