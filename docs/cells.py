@@ -67,7 +67,6 @@ def plumbing(source):
         bool({"hide", "default_exp"} & d.keys())
         or d.get("include") == "false"
         or not bare(source)
-        or "nbdev_export(" in source
         or bare(source).startswith("show_doc(")
     )
 

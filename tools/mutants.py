@@ -53,7 +53,7 @@ LEAST_SECONDS = 10
 FOR_COMPILING = 90  # seconds more while an inner loop that has changed is compiled
 LONG = 0.3  # seconds after which a cell may come last
 MEMORY = 8 << 30
-SKIPPED = re.compile(r"nbdev_export\(|#\|\s*eval:\s*false|^\s*$")
+SKIPPED = re.compile(r"#\|\s*eval:\s*false|^\s*$")
 
 # -- mistakes -------------------------------------------------------------------------------------
 PARTNERS = [
