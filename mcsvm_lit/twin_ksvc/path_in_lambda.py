@@ -701,25 +701,26 @@ def follow_pieces(program, state, lines, trace, low, patience):  # -> entries, w
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #24aecd1c
 PATIENCE = 100  # events at one κ, times n + d, after which ties are given up
-SMALL_TRACE = 256  # entries of the shortest trace but the first
+SMALL_TRACE = 16  # entries of the shortest trace
 LARGE_TRACE = 65536  # entries of the longest
-TRACE_SIZE = 2 * 10**8  # numbers that one call may read, so that an interruption is heard
+TRACE_SIZE = 2 * 10**8  # numbers that one call may read: Ctrl-C takes effect between two calls
 
 
 class Followed(NamedTuple):
     "All that `follow` found."
 
     trace: Trace
-    why: str  # it stopped: "end", "low", "events", "ties" or "interrupted"
+    why: str  # it stopped: "end", "low", "events" or "ties"; "interrupted" on an exception
 
 
 def trace_lengths(n, d, most):
     "The lengths of the traces, the first of them for a short path."
-    m = 3 * n + 64
+    longest = max(SMALL_TRACE, min(TRACE_SIZE // (n * d), LARGE_TRACE))
+    m = min(3 * n + 64, longest)
     while most > 0:
         yield min(most, m)
         most -= m
-        m = max(SMALL_TRACE, min(TRACE_SIZE // (n * d), LARGE_TRACE))
+        m = longest
 
 
 @kernel("i8[::1], Program, State")
@@ -748,6 +749,8 @@ def follow(  # -> Followed
 ):
     """Pieces and events as κ falls.
 
+    A `KeyboardInterrupt` carries what was found before it as its attribute `found`.
+
     Parameters
     ----------
     program : Program
@@ -771,8 +774,8 @@ def follow(  # -> Followed
     patience = patience or PATIENCE * (n + d)
     most = 10**9 if max_events is None else max_events
     lines, traces, why = new_lines(program), [], "events"
-    with progress(verbose=verbose, desc="path", unit=" events", total=None) as bar:
-        try:
+    try:
+        with progress(verbose=verbose, desc="path", unit=" events", total=None) as bar:
             for m in trace_lengths(n, d, most):
                 trace = new_trace(m + 1, d)
                 j, stop = follow_pieces(program, state, lines, trace, low, patience)
@@ -785,8 +788,9 @@ def follow(  # -> Followed
                 if state.counts[0].κ <= low:
                     why = "low"
                     break
-        except KeyboardInterrupt:
-            why = "interrupted"
+    except KeyboardInterrupt as interruption:
+        interruption.found = Followed(joined(traces, d), "interrupted")
+        raise
     return Followed(joined(traces, d), why)
 
 
@@ -1080,7 +1084,11 @@ def warn_stopped(found, where):
 
 def path_of(qp, verbose=0, max_events=None):  # TwinQP -> TwinPath
     "The path of a program that has been set up before; at most so many events of it."
-    found = follow(lambda_program(qp), verbose=verbose, max_events=max_events)
+    try:
+        found = follow(lambda_program(qp), verbose=verbose, max_events=max_events)
+    except KeyboardInterrupt as interruption:
+        interruption.path = twin_path_of(qp, interruption.found)
+        raise
     path = twin_path_of(qp, found)
     warn_stopped(found, f"at λ = {path.domain[0]:.6g}: it holds from there up")
     return path
@@ -1129,6 +1137,9 @@ def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
     A, B, C=None, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
 ):  # -> TwinPath
     """All solutions of (40.1), from λ = ∞ down to 0.
+
+    Interrupted by Ctrl-C, it raises `KeyboardInterrupt` with the attribute `path`: the part from
+    λ = ∞ down to `path.domain[0]`, exact and complete there. Another call starts from the beginning.
 
     Parameters
     ----------
