@@ -52,7 +52,7 @@ import graph  # noqa: E402
 from notebooks import ROOT, checks_of  # noqa: E402
 from numba.core import event  # noqa: E402 (after the number of threads)
 
-from mcsvm_lit.core.compiled import Compiled  # noqa: E402
+from mcsvm_lit.engine.compiled import Compiled  # noqa: E402
 
 PATIENCE = 4  # a cell of a page with a mistake may take so many times as long
 LEAST_SECONDS = 10
