@@ -52,8 +52,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ..engine.threads import in_blocks, limit_public, one_thread
 from .kernels import Kernel
-from .threads import in_blocks, limit_public, one_thread
 
 
 # %% ../../nbs/core/06_estimators.ipynb #0632e96e
@@ -449,7 +449,7 @@ def warn_unconverged(what, certificate, limit="max_iter"):  # returns the certif
     return certificate
 
 
-# %% ../../nbs/core/06_estimators.ipynb #3405a2ff
+# %% ../../nbs/core/06_estimators.ipynb #9c48c285
 def whole(fit):
     """Let a method `fit` set all fitted attributes or none.
 
@@ -503,7 +503,7 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     }
 
     def __init_subclass__(cls, **options):
-        "Public methods compute with one thread of BLAS, see page 03c."
+        "Public methods compute with one thread of BLAS, see page 81."
         super().__init_subclass__(**options)
         limit_public(cls)
 

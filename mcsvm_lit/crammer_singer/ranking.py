@@ -47,12 +47,12 @@ from mcsvm_lit.core.estimators import (
     weighted_set,
 )
 
-from ..core.compiled import Indices, Matrix, Vector, kernel
 from ..core.kernels import Kernel, refuse_indefinite
-from ..core.linear import least_squares
+from ..core.linear_algebra import least_squares
 from ..core.simplex import own_and_rest, project_row, project_simplex
 from ..core.solving import Goal, solve
-from ..core.threads import cached_property, limit_public
+from ..engine.compiled import Indices, Matrix, Vector, kernel
+from ..engine.threads import cached_property, limit_public
 from .classifier import STRATEGIES
 from .linear_solver import LinearCrammerSinger, Rows
 from .problem import Costs, CrammerSinger, State

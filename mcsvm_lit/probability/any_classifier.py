@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 )
 
 from ..core.estimators import WholeFit
-from ..core.threads import across, limit_public
+from ..engine.threads import across, limit_public
 from .classifier import TWO_CLASS, HeldOut, heat, seed_of, weights_of
 from .losses import border_weights
 from .simplex import label_shares

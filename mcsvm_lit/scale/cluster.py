@@ -34,7 +34,7 @@ from mcsvm_lit.scale.blocks import (
 
 from ..core.estimators import WholeFit
 from ..core.passes import Rounds, added, survey, surveyed, visit
-from ..core.threads import limit_public
+from ..engine.threads import limit_public
 from .landmarks import featured
 
 
