@@ -1,6 +1,5 @@
 """What stands in more than one file about the package says the same in each of them."""
 
-import json
 import re
 import tomllib
 from configparser import ConfigParser
@@ -32,10 +31,6 @@ def bounds(requirements):
     return {r.name: str(r.specifier) for r in map(Requirement, requirements)}
 
 
-def recipe():
-    return yaml.safe_load((ROOT / "conda/recipe.yaml").read_text(encoding="utf-8"))
-
-
 # -- the pinned packages --------------------------------------------------------------------------
 def test_pinned_packages_install_on_the_oldest_python_that_is_promised():
     (promised,) = SpecifierSet(PROJECT["project"]["requires-python"])
@@ -49,34 +44,6 @@ def test_pinned_packages_install_on_the_oldest_python_that_is_promised():
     }
     assert len(asked) > 100
     assert [name for name, python in asked.items() if f"{promised.version}.0" not in python] == []
-
-
-# -- the conda recipe -----------------------------------------------------------------------------
-def test_the_conda_recipe_asks_for_what_the_package_asks_for():
-    needed = PROJECT["project"]
-    python = {"python": needed["requires-python"]}
-    assert bounds(recipe()["requirements"]["run"]) == bounds(needed["dependencies"]) | python
-    built = bounds(PROJECT["build-system"]["requires"]) | python | {"pip": ""}
-    assert bounds(recipe()["requirements"]["host"]) == built
-
-
-def test_the_conda_recipe_is_of_this_version_and_licence():
-    assert recipe()["context"]["version"] == version()
-    assert recipe()["about"]["license"] == PROJECT["project"]["license"]
-    for test in recipe()["tests"]:
-        for file in test.get("files", {}).get("source", []):
-            assert (ROOT / file).is_file() and file in test["script"]
-
-
-# -- codemeta.json --------------------------------------------------------------------------------
-def test_codemeta_describes_this_package():
-    meta, project = json.loads((ROOT / "codemeta.json").read_text("utf-8")), PROJECT["project"]
-    assert (meta["name"], meta["version"]) == (project["name"], version())
-    assert meta["license"] == f"https://spdx.org/licenses/{project['license']}"
-    assert set(meta["softwareRequirements"]) == set(bounds(project["dependencies"]))
-    oldest = project["requires-python"].removeprefix(">=")
-    assert meta["runtimePlatform"] == f"Python {oldest} or later"
-    assert [a["name"] for a in meta["author"]] == [a["name"] for a in project["authors"]]
 
 
 # -- what to cite ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Write README.md from the front page, nbs/index.ipynb, with the outputs it stores.
+"""Write README.md from the beginning of the front page, nbs/index.ipynb, with its stored outputs.
 
 The tables of the front page name pages and modules; writing brings those names up to date first.
 
@@ -16,6 +16,7 @@ from cells import NBS, ROOT, bare, directives, module, plumbing, read, relink, t
 
 PAGE, README = NBS / "index.ipynb", ROOT / "README.md"
 HEAD = "<!-- Written from nbs/index.ipynb by tools/readme.py: edit that, not this. -->"
+END = "<!-- README.md ends here. -->"
 ROW = re.compile(r"^\| \[[^|]+\]\(([^)#|]+\.ipynb)\) \|(.+)\|$", re.M)
 
 
@@ -43,18 +44,11 @@ def rename_pages():
 
 
 # -- the README -----------------------------------------------------------------------------------
-def anchor(heading):
-    """The anchor GitHub gives to a heading, from the one JupyterLab gives it."""
-    return re.sub(r"[^\w\-#]", "", heading.lower())
-
-
 def prose(source):
     """Markdown whose links start at the root of the repository."""
     here = PAGE.relative_to(ROOT).as_posix()
 
     def to(path, heading):
-        if path == here:
-            return anchor(heading)
         # GitHub gives notebooks no anchors
         return path if path.endswith(".ipynb") else path + heading
 
@@ -89,6 +83,8 @@ def readme():
     """The text of README.md."""
     parts = [HEAD]
     for cell in read(PAGE)["cells"]:
+        if cell["source"].startswith(END):
+            break
         if cell["cell_type"] == "markdown":
             parts.append(prose(cell["source"]))
         elif cell["cell_type"] == "code":

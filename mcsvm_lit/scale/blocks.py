@@ -83,11 +83,11 @@ from mcsvm_lit.scale.landmarks import (
 )
 
 from ..core.certificates import Certificate, roundoff
-from ..core.estimators import gamma_from, kernel_scores, warn_unconverged
+from ..core.estimators import WholeFit, gamma_from, kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
-from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..crammer_singer.rows_at_work import minimise_hinge
+from ..engine.threads import limit_public
 from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
 from ..kernel_logistic.multinomial import zero_sum_step
 
@@ -407,7 +407,7 @@ def minimised(rounds, loss, tol, most, numbers):  # -> Standing, passes without 
 
 # %% ../../nbs/scale/70_blocks.ipynb #97d24411
 @limit_public
-class StreamedClassifier(ClassifierMixin, BaseEstimator):
+class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     "What the classifiers of blocks share: reading, coding, fitting, predicting."
 
     _parameter_constraints = {
@@ -451,8 +451,6 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
 
     def _solved(self, rounds):
         "Set the fitted attributes."
-        for name in ("coef_", "dual_coef_", "landmarks_"):
-            vars(self).pop(name, None)
         if self.kernel == "linear":
             self.kernel_ = Kernel("linear").fit(np.zeros((1, self.n_features_in_)))
             self._solve_in_columns(rounds)

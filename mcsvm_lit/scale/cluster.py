@@ -32,8 +32,9 @@ from mcsvm_lit.scale.blocks import (
     label_counts,
 )
 
+from ..core.estimators import WholeFit
 from ..core.passes import Rounds, added, survey, surveyed, visit
-from ..core.threads import limit_public
+from ..engine.threads import limit_public
 from .landmarks import featured
 
 
@@ -183,7 +184,7 @@ def active_client(client):
 
 
 @limit_public
-class OnCluster:
+class OnCluster(WholeFit):
     "Fitting and predicting on a Dask cluster, for a classifier of blocks."
 
     _parameter_constraints = {"client": "no_validation"}
