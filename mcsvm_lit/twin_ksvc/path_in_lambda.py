@@ -30,6 +30,7 @@ __all__ = [
     "LARGE_TRACE",
     "TRACE_SIZE",
     "GOES",
+    "COMES",
     "EVENT",
     "INACCURATE",
     "LOOKED_AT",
@@ -796,6 +797,7 @@ def follow(  # -> Followed
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #65b443ce
 GOES = np.array([ELBOW, LEFT, RIGHT, ELBOW, ELBOW])  # where moves 1 to 4 lead
+COMES = np.array([ELBOW, ELBOW, ELBOW, LEFT, RIGHT])  # and from where
 
 
 def sides_after(side, rows, moves):  # -> (n,)
@@ -914,6 +916,21 @@ class PlanePath(ExactPath):
         "Rows in two parts."
         return in_two(self.qp)
 
+    def check_moves(self, values):  # of the parameter at the events, in the order of the path
+        "Raise ValueError unless compiled loops can make the moves, whatever a file brings."
+        rows, moves, side = self.rows, self.moves, self.start()
+        if ((rows < 0) | (rows >= len(side)) | (moves < 1) | (moves > 4)).any():
+            raise ValueError("an event moves a sample that does not exist, or in no known way")
+        order = np.argsort(rows, kind="stable")
+        again = np.r_[False, rows[order][1:] == rows[order][:-1]][: len(rows)]
+        place = np.where(again, np.r_[0, GOES[moves[order]]][: len(rows)], side[rows[order]])
+        if (place != COMES[moves[order]]).any():
+            raise ValueError("an event moves a sample from where it is not")
+        members = (side == ELBOW).sum() + np.r_[0, np.where(moves > 2, 1, -1)].cumsum()
+        lasting = np.r_[True, np.diff(values) != 0, True][: len(members)]
+        if (members[lasting] > len(self.qp.R)).any():
+            raise ValueError("its elbow has more members than there are dimensions")
+
     def curves(self, values):
         "What the plain picture of a path draws: slopes and offset."
         return self.planes(values)
@@ -994,11 +1011,11 @@ class TwinPath(PlanePath):
     """
 
     qp: TwinQP
-    lams: np.ndarray
-    rows: np.ndarray
-    moves: np.ndarray
-    S: np.ndarray
-    P: np.ndarray
+    lams: Annotated[np.ndarray, "f8", "m"]
+    rows: Annotated[np.ndarray, "i8", "m"]
+    moves: Annotated[np.ndarray, "i8", "m"]
+    S: Annotated[np.ndarray, "f8", "pieces", "d+1"]
+    P: Annotated[np.ndarray, "f8", "pieces", "d+1"]
     complete: bool = True
 
     parameter = "λ"
@@ -1026,6 +1043,15 @@ class TwinPath(PlanePath):
         out["row"] = self.rows - self.qp.nB * rest
         out["move"] = np.array(["", "E→L", "E→R", "L→E", "R→E"])[self.moves]
         return out.view(np.recarray)
+
+    def check(self):
+        "Raise ValueError where a file brings what no path has."
+        super().check()
+        if len(self.S) != len(self.rows) + self.complete or not len(self.S):
+            raise ValueError("its pieces do not fit its events")
+        if (self.lams < 0).any():
+            raise ValueError("a break point lies below 0")
+        self.check_moves(self.lams)
 
     def start(self):
         return np.full(len(self.qp.q), LEFT)
@@ -1087,7 +1113,8 @@ def path_of(qp, verbose=0, max_events=None):  # TwinQP -> TwinPath
     try:
         found = follow(lambda_program(qp), verbose=verbose, max_events=max_events)
     except KeyboardInterrupt as interruption:
-        interruption.path = twin_path_of(qp, interruption.found)
+        nothing = Followed(joined([], len(qp.R)), "interrupted")
+        interruption.path = twin_path_of(qp, getattr(interruption, "found", nothing))
         raise
     path = twin_path_of(qp, found)
     warn_stopped(found, f"at λ = {path.domain[0]:.6g}: it holds from there up")
@@ -1139,7 +1166,7 @@ def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
     """All solutions of (40.1), from λ = ∞ down to 0.
 
     Interrupted by Ctrl-C, it raises `KeyboardInterrupt` with the attribute `path`: the part from
-    λ = ∞ down to `path.domain[0]`, exact and complete there. Another call starts from the beginning.
+    λ = ∞ down to `path.domain[0]`, exact there. Another call starts from the beginning.
 
     Parameters
     ----------
