@@ -639,7 +639,7 @@ class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
             return np.zeros(0, bool)
         vars(local).pop("feature_names_in_", None)  # they have been compared
         two = np.sort(self._scores(X), axis=1)[:, -2:]
-        return two[:, 1] - two[:, 0] > local.score_bound(X)
+        return two[:, 1] - two[:, 0] > local.decision_bounds(X)
 
 
 # %% ../../nbs/scale/70_blocks.ipynb #1b14542f
