@@ -17,12 +17,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC, LinearSVC
 
-from mcsvm_lit.core.compiled import kernel
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.simplex import project_cs, project_row
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
 from mcsvm_lit.crammer_singer.kernel_solver import Examples, Stop, descend
 from mcsvm_lit.crammer_singer.problem import cs_values, one_hot, slacks
+from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.studies.datasets import load, names
 from mcsvm_lit.studies.exhibits.crammer_singer import program_to_gap, shuffled
 

@@ -46,7 +46,7 @@ os.environ.setdefault("MCSVM_LIT_FIGURES", tempfile.mkdtemp())
 
 from numba.core import event  # noqa: E402 (after the number of threads)
 
-from mcsvm_lit.core.compiled import Compiled  # noqa: E402
+from mcsvm_lit.engine.compiled import Compiled  # noqa: E402
 
 PATIENCE = 4  # a cell of a page with a mistake may take so many times as long
 LEAST_SECONDS = 10

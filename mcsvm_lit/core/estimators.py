@@ -48,8 +48,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ..engine.threads import in_blocks, limit_public, one_thread
 from .kernels import Kernel
-from .threads import in_blocks, limit_public, one_thread
 
 
 # %% ../../nbs/core/06_estimators.ipynb #0632e96e
@@ -459,7 +459,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     }
 
     def __init_subclass__(cls, **options):
-        "Public methods compute with one thread of BLAS, see page 03c."
+        "Public methods compute with one thread of BLAS, see page 81."
         super().__init_subclass__(**options)
         limit_public(cls)
 

@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..core.threads import across, limit_public
+from ..engine.threads import across, limit_public
 from .classifier import TWO_CLASS, HeldOut, heat, seed_of, weights_of
 from .losses import border_weights
 from .simplex import label_shares

@@ -112,7 +112,7 @@ from ..core.certificates import KKT
 from ..core.estimators import KernelClassifier, folds_of, progress, warn_unconverged
 from ..core.kernels import Kernel, check_psd, pivoted_cholesky
 from ..core.simplex import grid_size
-from ..core.threads import across
+from ..engine.threads import across
 from .hinge import expand, in_row_space
 from .losses import border_weights, choose_truncation
 from .path_in_weights import Sample, tour

@@ -10,6 +10,7 @@ __all__ = [
     "in_memory",
     "blocks_in",
     "as_rows",
+    "missing",
     "refuse_missing",
     "labels_of",
     "as_block",
@@ -77,18 +78,24 @@ def as_rows(X):
     return X.tocsr() if sparse.issparse(X) else np.asanyarray(X)
 
 
+def missing(y):  # labels -> where they are no labels
+    "Say which labels are missing: NaN, infinity, None, NaT or pandas' NA."
+    if y.dtype.kind in "fc":
+        return ~np.isfinite(y)
+    if y.dtype.kind in "mM":
+        return np.isnat(y)
+    if y.dtype == object:
+        return np.array([one is None or (one == one) is not True for one in y.tolist()], bool)
+    return np.zeros(len(y), bool)
+
+
 def refuse_missing(y):
-    "Raise one sentence if a label is missing: NaN, None, NaT or pandas' NA."
-    y = np.asarray(y)
-    if y.dtype.kind in "fcmM":
-        missing = np.isnan(y) if y.dtype.kind in "fc" else np.isnat(y)
-    elif y.dtype == object:
-        missing = np.array([one is None or (one == one) is not True for one in y.tolist()], bool)
-    else:
-        return
-    if missing.any():
-        at = int(np.flatnonzero(missing)[0])
-        raise ValueError(f"Input y contains NaN: the label of row {at} is missing. Leave it out.")
+    "Raise one sentence if a label is missing."
+    at = np.flatnonzero(missing(np.asarray(y)))
+    if len(at):
+        one = np.asarray(y)[at[0]]
+        what = "infinity" if isinstance(one, float) and np.isinf(one) else "NaN"
+        raise ValueError(f"Input y contains {what}: row {at[0]} has no label. Leave it out.")
 
 
 def labels_of(y):

@@ -76,9 +76,9 @@ from mcsvm_lit.scale.sources import (
 from ..core.certificates import Certificate, roundoff
 from ..core.estimators import gamma_from, kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
-from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..crammer_singer.rows_at_work import minimise_hinge
+from ..engine.threads import limit_public
 from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
 from ..kernel_logistic.multinomial import zero_sum_step
 from .cluster import DaskRounds, active_client

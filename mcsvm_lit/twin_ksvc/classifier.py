@@ -101,7 +101,7 @@ from mcsvm_lit.twin_ksvc.surface import (
 
 from ..core.kernels import Kernel, check_psd, refuse_indefinite
 from ..core.solving import Goal, solve
-from ..core.threads import across
+from ..engine.threads import across
 from .vote import Ballot, Rules, climb, squash, tally
 
 

@@ -123,11 +123,11 @@ from mcsvm_lit.twin_ksvc.problem import (
 )
 
 from ..core.certificates import ROUNDOFF
-from ..core.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
-from ..core.elbow import elbow_append, elbow_delete
 from ..core.estimators import callers_level, progress
+from ..core.linear_algebra import elbow_append, elbow_delete
 from ..core.paths import ExactPath, largest
-from ..core.threads import cached_property, one_thread
+from ..engine.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
+from ..engine.threads import cached_property, one_thread
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8e332432
 # 2²⁷ + 1 splits a double into two halves of 26 bits (Dekker).

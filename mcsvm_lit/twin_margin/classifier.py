@@ -91,11 +91,11 @@ from mcsvm_lit.twin_margin.robust_kernels import (
 
 from ..core.boxqp import checked_matrix
 from ..core.certificates import ROUNDOFF, Certificate
-from ..core.compiled import kernel
 from ..core.kernels import Kernel, check_psd
 from ..core.paths import widest_run
 from ..core.solving import Goal, solve
-from ..core.threads import across, cached_property
+from ..engine.compiled import kernel
+from ..engine.threads import across, cached_property
 from .path_in_nu import NuPath, merged, nu_path, nu_path_points
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #b27ae676
