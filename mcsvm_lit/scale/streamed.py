@@ -74,7 +74,7 @@ from mcsvm_lit.scale.sources import (
 )
 
 from ..core.certificates import Certificate, roundoff
-from ..core.estimators import gamma_from, kernel_scores, warn_unconverged
+from ..core.estimators import WholeFit, gamma_from, kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..crammer_singer.rows_at_work import minimise_hinge
@@ -223,7 +223,7 @@ def minimised(rounds, loss, tol, most, numbers):  # -> Standing, passes without 
 
 # %% ../../nbs/scale/71_streamed.ipynb #97d24411
 @limit_public
-class StreamedClassifier(ClassifierMixin, BaseEstimator):
+class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     "Read blocks, code them, fit and predict: what the two classifiers share."
 
     _parameter_constraints = {
@@ -285,8 +285,6 @@ class StreamedClassifier(ClassifierMixin, BaseEstimator):
 
     def _solved(self, rounds):
         "Set the fitted attributes."
-        for name in ("coef_", "dual_coef_", "landmarks_"):
-            vars(self).pop(name, None)
         if self.kernel == "linear":
             self.kernel_ = Kernel("linear").fit(np.zeros((1, self.n_features_in_)))
             self._solve_in_columns(rounds)
