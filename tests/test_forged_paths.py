@@ -142,8 +142,8 @@ def in_a_process(kind, first, n):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_forged_file_is_refused_or_does_no_harm(kind):
-    ends = in_a_process(kind, 0, 150)
-    assert ends["refused"] > 50
+    ends = in_a_process(kind, 0, 60)
+    assert ends["refused"] > 20
 
 
 if __name__ == "__main__":
