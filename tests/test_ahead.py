@@ -110,8 +110,8 @@ def twice():
 # kernel matrix, and what the pages call directly.
 MORE_CASES = [
     cs("many rows", many_rows, **RBF),
-    Case("path in λ, rows twice", "twin_path", twice, {"eps": 0.25, "delta": 1e-8}),
-    Case("path in λ, rows in planes", "twin_path", iris, {"eps": 0.2, "delta": 1e-8}),
+    Case("path in λ, rows twice", "twin_path", twice, {"epsilon": 0.25, "ridge": 1e-8}),
+    Case("path in λ, rows in planes", "twin_path", iris, {"epsilon": 0.2, "ridge": 1e-8}),
     cs("equal rows", twins, **RBF),
     cs("equal rows, linear", twins, **LINEAR),
     cs("small cache", digits, cache_size=0.05, **RBF),

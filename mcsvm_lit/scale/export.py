@@ -176,7 +176,7 @@ def _pair_scores(graph, X, model):
         tests.append(graph.add("Greater", f, level))
         distances.append(graph.add("Div", graph.add("Abs", f), lengths[:, a]))
     nearer = graph.add("Not", graph.add("Greater", *distances))
-    for_first, for_second = _votes_of_pairs(graph, tests, nearer, model._vote)
+    for_first, for_second = _votes_of_pairs(graph, tests, nearer, model._decision)
     apart = graph.add("Sub", *distances[::-1])
     total = graph.add("Max", graph.add("Add", *distances), np.array(1e-300))
     near = graph.add("Div", apart, total)

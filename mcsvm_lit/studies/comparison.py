@@ -74,6 +74,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -336,7 +337,7 @@ LABELS = {
         True,
     ),
     "TwinKSVC, linear": Candidate(
-        ours("TwinKSVC"), lambda d: dict(lam1=WEIGHTS, lam2=WEIGHTS), True, 7
+        ours("TwinKSVC"), lambda d: dict(lam=list(product(WEIGHTS, WEIGHTS))), True, 7
     ),
     "SVC": Candidate(svc, kernel_grid),
     "LinearSVC": Candidate(linear_svc, weights_only),
