@@ -30,7 +30,6 @@ __all__ = [
     "RobustProblem",
     "NewtonRules",
     "Newton",
-    "newton_alone",
     "solve_robust",
     "shifted",
     "Stand",
@@ -57,9 +56,7 @@ from mcsvm_lit.core.boxqp import (
     solve_boxqp,
 )
 from mcsvm_lit.twin_margin.problem import (
-    found_by_cvxpy,
     reduced_caps,
-    snapped,
     solve_margin_points,
 )
 
@@ -68,7 +65,7 @@ from ..core.compiled import kernel
 from ..core.extras import optional
 from ..core.paths import ExactPath, between
 from ..core.simplex import room_along
-from ..core.solving import Effort, Problem, Solution
+from ..core.solving import Goal, Problem, Solution, solve
 from ..core.threads import one_thread
 
 
@@ -535,11 +532,6 @@ class RobustProblem:
         "The certificate of (32.4), by (32.12)."
         return certify_point(self, state, n_iter, tol)
 
-    def by_cvxpy(self):  # -> λ
-        "Multipliers by a general solver, for the strategy `General`."
-        kw = dict(abstol=1e-9, reltol=1e-9, feastol=1e-9)
-        return snapped(found_by_cvxpy(robust_dual_cvxpy(self.data, **kw)[0], "failed"), self.u)
-
     def plane(self, solution):  # -> RobustPlane
         "The plane of a solution; w = 0 where that is as good."
         point, certificate = solution.state, solution.certificate
@@ -627,13 +619,6 @@ class Newton:
             step += 1
 
 
-def newton_alone(problem, tol):  # -> Solution
-    "One run of Newton's method from the start, without the loop around it."
-    effort = Effort(tol, RULES.steps, lambda *told: None)
-    point, steps = Newton().run(problem, problem.start(), effort)
-    return Solution(point, problem.certify(point, steps, tol), Newton.name)
-
-
 # %% ../../nbs/twin_margin/32_robust.ipynb #ac4dc28b
 @one_thread
 def solve_robust(
@@ -647,7 +632,7 @@ def solve_robust(
 ):  # -> RobustPlane
     "The plane of one class that is best for the worst perturbations, with a certificate."
     problem = RobustProblem(uncertain(P, zbar, r, ε, εbar, p))
-    return problem.plane(newton_alone(problem, tol))
+    return problem.plane(solve(problem, Goal(tol), [Newton()]))
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #d07e6011
