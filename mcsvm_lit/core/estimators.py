@@ -26,16 +26,20 @@ __all__ = [
     "progress",
     "callers_level",
     "warn_unconverged",
+    "whole",
+    "WholeFit",
     "KernelClassifier",
     "kernel_scores",
 ]
 
 # %% ../../nbs/core/06_estimators.ipynb #a08129bf
+import functools
 import numbers
 import sys
 import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +52,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ..engine.threads import in_blocks, limit_public, one_thread
 from .kernels import Kernel
-from .threads import in_blocks, limit_public, one_thread
 
 
 # %% ../../nbs/core/06_estimators.ipynb #0632e96e
@@ -445,8 +449,48 @@ def warn_unconverged(what, certificate, limit="max_iter"):  # returns the certif
     return certificate
 
 
+# %% ../../nbs/core/06_estimators.ipynb #9c48c285
+def whole(fit):
+    """Let a method `fit` set all fitted attributes or none.
+
+    While it runs, the attributes of the fit before are in `self._before`, for a warm start.
+    """
+
+    @functools.wraps(fit)
+    def fit_or_restore(self, *args, **kwargs):
+        if "_before" in vars(self):  # called by the `fit` of a class below
+            return fit(self, *args, **kwargs)
+        before = dict(vars(self))
+        fitted = {name: value for name, value in before.items() if name.endswith("_")}
+        for name in fitted:
+            delattr(self, name)
+        self._before = SimpleNamespace(**fitted)
+        try:
+            result = fit(self, *args, **kwargs)
+        except BaseException:
+            resume = {name: vars(self)[name] for name in self._resumable if name in vars(self)}
+            vars(self).clear()
+            vars(self).update(before | resume)
+            raise
+        del self._before
+        return result
+
+    return fit_or_restore
+
+
+class WholeFit:
+    "Base of estimators whose `fit` sets all fitted attributes, or leaves them as they were."
+
+    _resumable = ()  # attributes that stay when a fit is interrupted, for the next one
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = whole(cls.fit)
+
+
 # %% ../../nbs/core/06_estimators.ipynb #1fe934d1
-class KernelClassifier(ClassifierMixin, BaseEstimator):
+class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     "Base of the classifiers: kernel parameters, reading of data, predictions from scores."
 
     _parameter_constraints = {
@@ -459,7 +503,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     }
 
     def __init_subclass__(cls, **options):
-        "Public methods compute with one thread of BLAS, see page 03c."
+        "Public methods compute with one thread of BLAS, see page 81."
         super().__init_subclass__(**options)
         limit_public(cls)
 

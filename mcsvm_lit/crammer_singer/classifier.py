@@ -299,13 +299,12 @@ class CrammerSingerSVC(KernelClassifier):
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
         """
-        before = getattr(self, "classes_", None)
         training = self._training(X, y, sample_weight)
         self._table = cost_table(self.costs, training.n_classes)
         if len(self._table) and np.isinf(self.C):
             raise ValueError("Costs need a finite C: leave out `costs`, or choose C.")
         if self.rank is None or training.kernel.name == "linear":
-            self._fit_all(training, self._start(training, before))
+            self._fit_all(training, self._start(training))
         else:
             found = self._on_landmarks(training)
             if self.polish:
@@ -359,7 +358,6 @@ class CrammerSingerSVC(KernelClassifier):
         self.support_vectors_, self.dual_coef_ = fit.landmarks.X, fit.a
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(fit.b)
-        vars(self).pop("coef_", None)
 
     def _refuse(self, training):
         "Kernels that are not positive semidefinite."
@@ -380,16 +378,17 @@ class CrammerSingerSVC(KernelClassifier):
         self._refuse(training)
         return CrammerSinger.of(training, C, self.fit_intercept, self._table)
 
-    def _start(self, training, before):
+    def _start(self, training):
         "The distributions of the last fit, where rows and labels are the same; None if of no use."
-        if not self.warm_start or before is None or len(self._labels) != len(training.labels):
+        last = vars(self._before)
+        if not self.warm_start or not last or len(self._labels) != len(training.labels):
             return None
-        if not np.array_equal(before, self.classes_):
+        if not np.array_equal(last["classes_"], self.classes_):
             return None
         η = one_hot(training.y, training.n_classes)
         place = self._place[training.first]
         same = (place >= 0) & (self._labels[training.first] == training.y)
-        η[same] = self.label_distribution_[place[same]]
+        η[same] = last["label_distribution_"][place[same]]
         return η
 
     def _keep(self, training, problem, solution):
@@ -402,7 +401,6 @@ class CrammerSingerSVC(KernelClassifier):
         self.dual_coef_ = α[support]
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(self._shift * self.dual_coef_.sum(0))
-        vars(self).pop("coef_", None)
         if M is not None:  # the very prototypes that the certificate is about
             self.coef_, self.intercept_ = map(one_of_two, problem.rows.split(M))
 

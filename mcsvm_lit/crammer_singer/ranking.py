@@ -39,13 +39,20 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..core.compiled import Indices, Matrix, Vector, kernel
-from ..core.estimators import kernel_scores, scale_gamma, warn_unconverged, weighted_set
+from mcsvm_lit.core.estimators import (
+    WholeFit,
+    kernel_scores,
+    scale_gamma,
+    warn_unconverged,
+    weighted_set,
+)
+
 from ..core.kernels import Kernel, refuse_indefinite
-from ..core.linear import least_squares
+from ..core.linear_algebra import least_squares
 from ..core.simplex import own_and_rest, project_row, project_simplex
 from ..core.solving import Goal, solve
-from ..core.threads import cached_property, limit_public
+from ..engine.compiled import Indices, Matrix, Vector, kernel
+from ..engine.threads import cached_property, limit_public
 from .classifier import STRATEGIES
 from .linear_solver import LinearCrammerSinger, Rows
 from .problem import Costs, CrammerSinger, State
@@ -352,7 +359,7 @@ class RowPoint:
 
 
 # %% ../../nbs/crammer_singer/15_rankings.ipynb #1b7593c2
-class LabelRankingSVC(BaseEstimator):
+class LabelRankingSVC(WholeFit, BaseEstimator):
     """Support vector machine for several labels per row, or for rankings of labels.
 
     Minimises ½‖M‖² + C Σ_i Σ_r ξ_ir, where ξ_ir is how far label r of row i is from beating by
@@ -540,7 +547,6 @@ class LabelRankingSVC(BaseEstimator):
         α = np.zeros((len(weights), K))
         np.add.at(α, pairs.row, own_and_rest(solution.state.η, pairs.label, c))
         self._keep(X, self._to_border(α.T).T, first)
-        vars(self).pop("coef_", None)
         if linear:
             self.coef_, self.intercept_ = map(self._to_border, problem.rows.split(solution.state.M))
 

@@ -298,6 +298,8 @@ class KernelLogisticRegression(KernelClassifier):
         self.class_weight = class_weight
         self.verbose = verbose
 
+    _resumable = ("_last",)
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         "Fit the model to data `X`, labels `y` and weights of the examples."
@@ -352,7 +354,6 @@ class KernelLogisticRegression(KernelClassifier):
         self.intercept_ = fit.b[1:] - fit.b[:1] if two else fit.b
         self.support_ = training.first[fit.landmarks.rows]
         self.support_vectors_ = fit.landmarks.X
-        vars(self).pop("coef_", None)
         vars(self).pop("_last", None)
         self.solver_ = "landmarks"
         return self._certified(training, fit.certificate, fit.full)
@@ -362,7 +363,6 @@ class KernelLogisticRegression(KernelClassifier):
         self.dual_coef_, self.intercept_ = expansion(problem, solution.state)
         self.support_ = training.first
         self.support_vectors_ = None if training.precomputed else training.X
-        vars(self).pop("coef_", None)
         if isinstance(problem, LinearLogistic):
             self.coef_ = problem.prototypes(solution.state)[0]
         elif training.kernel.name == "linear":

@@ -78,10 +78,10 @@ from mcsvm_lit.probability.hinge import (
 )
 
 from ..core.certificates import relative_gap
-from ..core.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
 from ..core.estimators import progress
 from ..core.paths import ExactPath, between
-from ..core.threads import one_thread
+from ..engine.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
+from ..engine.threads import one_thread
 
 # %% ../../nbs/probability/52a_path_in_weights.ipynb #f0d021a1
 JITTER = 1e-10

@@ -61,10 +61,10 @@ from mcsvm_lit.probability.path_in_weights import (
     saddle,
 )
 
-from ..core.compiled import kernel
 from ..core.paths import load_record, save_record
 from ..core.simplex import quasi_simplex
-from ..core.threads import cached_property, one_thread
+from ..engine.compiled import kernel
+from ..engine.threads import cached_property, one_thread
 from .hinge import CURVATURE, expand
 from .losses import choose_truncation
 from .simplex import inverse_shares

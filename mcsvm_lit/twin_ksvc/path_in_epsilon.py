@@ -25,9 +25,9 @@ from mcsvm_lit.twin_ksvc.path_in_lambda import (
     warn_stopped,
 )
 
-from ..core.compiled import kernel
 from ..core.paths import between
-from ..core.threads import one_thread
+from ..engine.compiled import kernel
+from ..engine.threads import one_thread
 from .problem import TwinQP, twin_qp
 
 

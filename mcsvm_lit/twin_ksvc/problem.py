@@ -39,7 +39,7 @@ from scipy.linalg import solve_triangular
 
 from ..core.boxqp import box_program, solve_boxqp
 from ..core.certificates import Certificate, roundoff
-from ..core.extras import optional
+from ..engine.extras import optional
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #bf48d441

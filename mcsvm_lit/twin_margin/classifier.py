@@ -81,8 +81,6 @@ class PlaneClassifier(KernelClassifier):
         self.margin_interval_ = np.array([p.ends for p in planes])
         if self.kernel_.name == "linear":
             self.coef_ = np.stack([p.w for p in planes])
-        else:
-            vars(self).pop("coef_", None)  # of an earlier fit with the linear kernel
         self._certify(planes, uncertain)
         return self
 

@@ -55,11 +55,10 @@ from mcsvm_lit.twin_margin.problem import (
 
 from ..core.boxqp import NOT_PSD
 from ..core.certificates import ROUNDOFF, Certificate, roundoff
-from ..core.compiled import kernel
-from ..core.elbow import elbow_append, elbow_delete
-from ..core.linear import least_squares
+from ..core.linear_algebra import elbow_append, elbow_delete, least_squares
 from ..core.paths import ExactPath, between, largest
-from ..core.threads import cached_property, one_thread
+from ..engine.compiled import kernel
+from ..engine.threads import cached_property, one_thread
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #ef63c4a2

@@ -58,7 +58,7 @@ from ..core.certificates import ROUNDOFF, Certificate, roundoff
 from ..core.estimators import Training
 from ..core.kernels import check_psd
 from ..core.solving import Goal, solve
-from ..core.threads import across
+from ..engine.threads import across
 from .robust import Newton, RobustProblem, uncertain
 
 

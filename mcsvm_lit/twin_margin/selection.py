@@ -63,11 +63,11 @@ from mcsvm_lit.twin_margin.planes import (
     weighted_pieces,
 )
 
-from ..core.compiled import kernel
 from ..core.kernels import Kernel
 from ..core.paths import widest_run
 from ..core.solving import Goal
-from ..core.threads import across
+from ..engine.compiled import kernel
+from ..engine.threads import across
 from .path_in_nu import NuPath, merged, nu_path, nu_path_points
 from .problem import cross_about_rest
 from .robust_kernels import kernel_radius
