@@ -98,11 +98,12 @@ from sklearn.preprocessing import MinMaxScaler
 
 from ...core.drawing import COLORS, INK, axes, style
 from ...core.kernels import Kernel
-from ...twin_margin.classifier import TwinMarginSVC, TwinMarginSVCCV, rule_scores
+from ...twin_margin.classifier import TwinMarginSVC, rule_scores
 from ...twin_margin.path_in_nu import nu_path
 from ...twin_margin.problem import cross_about_rest, rest_pieces, tpm_cvxpy
 from ...twin_margin.robust import dual_norm
 from ...twin_margin.robust_kernels import kernel_radius
+from ...twin_margin.selection import TwinMarginSVCCV
 from ..datasets import load, stratified_holdouts
 from ..figures import legend, ours_beside_theirs, scatter
 from ..runner import exhibit, jobs
