@@ -11,7 +11,6 @@ __all__ = [
     "side_of",
     "weighted_pieces",
     "Plane",
-    "less_certain",
     "plane_from_margin",
     "made_dense",
     "mean_of",
@@ -109,11 +108,6 @@ class Plane(NamedTuple):
     ends: tuple  # the smallest and the largest that are optimal
     norm: float  # ‖w‖, 0 where the plane has collapsed
     certificate: Certificate | None
-
-
-def less_certain(certificate, moved, caps):  # how far scores can be from exact ones, Σu
-    "The certificate with more rounding, by (33a.2)."
-    return replace(certificate, rounding=certificate.rounding + 2 * (1 + caps) * moved)
 
 
 def plane_from_margin(p, side, g, gg):  # MarginPlane -> Plane
@@ -272,11 +266,10 @@ class RobustPlanes:
     def plane(self, side, r):
         P, z, ε = self.data.rows[side.own], mean_of(side.ω, self.data.rows), self.radii
         data = uncertain(P, z, r, ε[side.own], float(side.ω @ ε), self.p, side.c)
-        problem = RobustProblem(data)
+        problem = RobustProblem(data, self.data.doubt)
         h = problem.plane(solve(problem, self.goal, [Newton()]))
-        certificate = less_certain(h.certificate, self.data.doubt, problem.u.sum())
         norm = float(np.linalg.norm(h.w))
-        plane = Plane(side.coefficients(h.λ), h.w, h.θ, h.θ_interval, norm, certificate)
+        plane = Plane(side.coefficients(h.λ), h.w, h.θ, h.θ_interval, norm, h.certificate)
         return about_origin(plane, self.data.centre)
 
 
@@ -292,12 +285,10 @@ class BallPlanes:
     def plane(self, side, r):
         Gc, g, gg = weighted_pieces(self.matrix.G, side)
         Q, R = about_rest(Gc, g, gg), self.radii
-        problem = ball_problem(Q, r, R[side.own], float(side.ω @ R), side.c)
+        mean, doubt = float(side.ω @ R), self.matrix.doubt
+        problem = ball_problem(Q, r, R[side.own], mean, side.c, doubt)
         p = ball_plane(problem, Q, solve(problem, self.goal, [Newton()]))
-        reach = float(np.sqrt(Q.diagonal().max(initial=0.0)) + R.max(initial=0.0))
-        moved = self.matrix.doubt * (1 + reach / (2 * p.norm) if p.norm else 1.0)
-        certificate = less_certain(p.certificate, moved, problem.u.sum())
-        return plane_from_margin(replace(p, certificate=certificate), side, g, gg)
+        return plane_from_margin(p, side, g, gg)
 
 
 @dataclass(frozen=True, eq=False)

@@ -482,9 +482,18 @@ class RobustPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RobustProblem:
-    "Problem (32.10), for `Newton` and for `solve`; made from the record of a class."
+    """Problem (32.10), for `Newton` and for `solve`.
+
+    Parameters
+    ----------
+    data : Uncertain
+        The record of a class.
+    doubt : float, default=0.0
+        How far scores of the rows can be from those of the rows that a user gave.
+    """
 
     data: Uncertain
+    doubt: float = 0.0
 
     def __post_init__(self):
         A = self.data.P - self.data.zbar
@@ -510,7 +519,14 @@ class RobustProblem:
         of_value = moved * (size + moved / 2) + roundoff(d + 4) * size**2
         of_gradient = (rows + off) * moved + (roundoff(d + 4) * rows + off) * size
         of_gradient += data.ε * (d**0.5 * moved + roundoff(d + 8) * dual_size)
-        return of_value, of_gradient
+        inherited = self._inherited(point, rows.max() + data.ε.max())
+        return of_value + inherited, of_gradient + inherited
+
+    def _inherited(self, point, reach):
+        "What `doubt` moves: w = v - κv/‖v‖, where it is not 0, by more than v."
+        if not self.doubt or not point.w.any():
+            return self.doubt
+        return self.doubt * (1 + reach / (2 * np.linalg.norm(self.A.T @ point.λ)))
 
     def model(self, point):  # -> (m, m)
         "The second derivative of F, (32.11)."

@@ -120,16 +120,17 @@ def _factor(Q):
     return U[:, keep] * np.sqrt(s[keep]) if keep.any() else np.zeros((len(Q), 1))
 
 
-def ball_problem(
+def ball_problem(  # noqa: PLR0913 (what a class is made of)
     Q,  # Gram matrix of the class about the mean of the others, from `about_rest`
     r,  # ν/α
     R,  # radius of each image (m,)
     Rbar,  # mean radius of the others' images
     c=None,  # weights of the members
+    doubt=0.0,  # how far entries of Q can be from exact ones
 ):  # -> RobustProblem
     "The robust kernel model with a ball around every image, (33.4)."
     L = _factor(Q)
-    return RobustProblem(uncertain(L, np.zeros(L.shape[1]), r, R, Rbar, 2, c))
+    return RobustProblem(uncertain(L, np.zeros(L.shape[1]), r, R, Rbar, 2, c), doubt)
 
 
 def ball_plane(problem, Q, solution):  # -> MarginPlane
