@@ -159,13 +159,34 @@ BUILD = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel that `pip wheel .` builds, without network, from a copy of the tree."""
-    tree, dist = tmp_path_factory.mktemp("wheel") / "tree", tmp_path_factory.mktemp("dist")
+def source(tmp_path_factory):
+    """What a source distribution of the tree holds, unpacked."""
+    folder = tmp_path_factory.mktemp("source")
+    tree = folder / "tree"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    command = "from setuptools.build_meta import build_sdist; print(build_sdist('..'))"
+    done = subprocess.run([sys.executable, "-c", command], cwd=tree, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (archive,) = folder.glob("*.tar.gz")
+    shutil.unpack_archive(archive, folder, filter="data")
+    return folder / archive.name.removesuffix(".tar.gz")
+
+
+def test_source_holds_what_builds_the_library(source):
+    """And no more than that of the tools."""
+    ours = {f.name for f in (ROOT / "tools/wheel").iterdir() if f.is_file()}
+    assert {f.name for f in (source / "tools/wheel").iterdir()} == ours
+    assert {"build_library.py", "loops.c", "loops.h", "runtime.c"} <= ours
+    assert [f.name for f in (source / "tools").iterdir()] == ["wheel"]
+
+
+@pytest.fixture(scope="module")
+def wheel(source, tmp_path_factory):
+    """The wheel that `pip wheel` builds, without network, from the source distribution."""
+    dist = tmp_path_factory.mktemp("dist")
     for compiled in (ROOT / "build").glob("temp.*"):  # used if nothing has changed since
-        shutil.copytree(compiled, tree / "build" / compiled.name)
-    command = [sys.executable, "-m", "pip", "wheel", *BUILD, dist, tree]
+        shutil.copytree(compiled, source / "build" / compiled.name)
+    command = [sys.executable, "-m", "pip", "wheel", *BUILD, dist, source]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     (found,) = dist.glob("*.whl")
