@@ -412,8 +412,6 @@ class PairVotes(KernelClassifier):
 
     def _rows(self, training, planes):  # -> (2P, m + 1)
         "Each plane as a row; sets the samples whose kernels it combines."
-        for stale in ("support_", "support_vectors_"):
-            vars(self).pop(stale, None)
         if training.kernel.name == "linear":
             return np.array(planes)
         used = np.unique(np.concatenate([plane.rows for plane in planes]))

@@ -710,7 +710,7 @@ class Followed(NamedTuple):
     "All that `follow` found."
 
     trace: Trace
-    why: str  # it stopped: "end", "low", "events", "ties" or "interrupted"
+    why: str  # it stopped: "end", "low", "events" or "ties"
 
 
 def trace_lengths(n, d, most):
@@ -772,21 +772,18 @@ def follow(  # -> Followed
     most = 10**9 if max_events is None else max_events
     lines, traces, why = new_lines(program), [], "events"
     with progress(verbose=verbose, desc="path", unit=" events", total=None) as bar:
-        try:
-            for m in trace_lengths(n, d, most):
-                trace = new_trace(m + 1, d)
-                j, stop = follow_pieces(program, state, lines, trace, low, patience)
-                traces.append([x[:j] for x in trace])
-                bar.update(j)
-                bar.set_postfix_str(f"down to {state.counts[0].κ:.3g}", refresh=False)
-                if stop != PAUSE:
-                    why = "end" if stop == LAST_PIECE else "ties"
-                    break
-                if state.counts[0].κ <= low:
-                    why = "low"
-                    break
-        except KeyboardInterrupt:
-            why = "interrupted"
+        for m in trace_lengths(n, d, most):
+            trace = new_trace(m + 1, d)
+            j, stop = follow_pieces(program, state, lines, trace, low, patience)
+            traces.append([x[:j] for x in trace])
+            bar.update(j)
+            bar.set_postfix_str(f"down to {state.counts[0].κ:.3g}", refresh=False)
+            if stop != PAUSE:
+                why = "end" if stop == LAST_PIECE else "ties"
+                break
+            if state.counts[0].κ <= low:
+                why = "low"
+                break
     return Followed(joined(traces, d), why)
 
 

@@ -373,7 +373,6 @@ class _Planes(KernelClassifier):
         self.intercept_ = np.array([p.θ for p in planes])
         self.margin_interval_ = np.array([p.ends for p in planes])
         if self.kernel_.name != "linear":
-            vars(self).pop("coef_", None)  # of an earlier fit with the linear kernel
             return
         self.coef_ = np.stack([p.w for p in planes])
         shift = self.coef_ @ np.broadcast_to(centre, self.coef_.shape[1:])
