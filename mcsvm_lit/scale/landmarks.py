@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from mcsvm_lit.core.estimators import Moments, moments
 from mcsvm_lit.core.landmarks import (
     EXACT_UP_TO,
     Known,
@@ -42,10 +43,8 @@ from mcsvm_lit.core.landmarks import (
     sums_rounding,
     two_certificates,
 )
-
-from ..core.estimators import Moments, moments
-from ..core.passes import SmoothedHinge, mixture
-from ..core.simplex import own_and_rest
+from mcsvm_lit.core.passes import SmoothedHinge, mixture
+from mcsvm_lit.core.simplex import own_and_rest
 
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #69f60372

@@ -27,6 +27,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.studies.figures import figures_dir
 from mcsvm_lit.studies.runner import (
     Outcome,
     agreement,
@@ -39,9 +41,6 @@ from mcsvm_lit.studies.runner import (
     registry,
     reproduce,
 )
-
-from ..engine.extras import optional
-from .figures import figures_dir
 
 
 # %% ../../nbs/studies/64_command.ipynb #417d7b91

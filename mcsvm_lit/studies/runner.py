@@ -52,10 +52,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import __version__
-from ..core.estimators import progress
-from .datasets import DataMissing
-from .figures import entry, figures_dir, is_float, repository_figures, to_svg
+from mcsvm_lit import __version__
+from mcsvm_lit.core.estimators import progress
+from mcsvm_lit.studies.datasets import DataMissing
+from mcsvm_lit.studies.figures import entry, figures_dir, is_float, repository_figures, to_svg
 
 
 # %% ../../nbs/studies/63_runner.ipynb #243b507d

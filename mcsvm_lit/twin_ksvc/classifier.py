@@ -62,6 +62,9 @@ from mcsvm_lit.core.estimators import (
     scale_gamma,
     warn_unconverged,
 )
+from mcsvm_lit.core.kernels import Kernel, check_psd, refuse_indefinite
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_ksvc.kernel_planes import (
     KernelPlane,
     KernelValues,
@@ -98,11 +101,7 @@ from mcsvm_lit.twin_ksvc.surface import (
     landmarks_of,
     surface_of,
 )
-
-from ..core.kernels import Kernel, check_psd, refuse_indefinite
-from ..core.solving import Goal, solve
-from ..engine.threads import across
-from .vote import Ballot, Rules, climb, squash, tally
+from mcsvm_lit.twin_ksvc.vote import Ballot, Rules, climb, squash, tally
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #b7095485

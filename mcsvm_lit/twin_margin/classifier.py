@@ -53,6 +53,8 @@ from scipy.sparse.linalg import norm as sparse_norm
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from mcsvm_lit.core.boxqp import checked_matrix
+from mcsvm_lit.core.certificates import ROUNDOFF, Certificate
 from mcsvm_lit.core.estimators import (
     KernelClassifier,
     Training,
@@ -64,6 +66,12 @@ from mcsvm_lit.core.estimators import (
     scale_gamma,
     warn_unconverged,
 )
+from mcsvm_lit.core.kernels import Kernel, check_psd
+from mcsvm_lit.core.paths import widest_run
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.engine.compiled import kernel
+from mcsvm_lit.engine.threads import across, cached_property
+from mcsvm_lit.twin_margin.path_in_nu import NuPath, merged, nu_path, nu_path_points
 from mcsvm_lit.twin_margin.problem import (
     General,
     MarginProblem,
@@ -88,15 +96,6 @@ from mcsvm_lit.twin_margin.robust_kernels import (
     interval_problem,
     kernel_radius,
 )
-
-from ..core.boxqp import checked_matrix
-from ..core.certificates import ROUNDOFF, Certificate
-from ..core.kernels import Kernel, check_psd
-from ..core.paths import widest_run
-from ..core.solving import Goal, solve
-from ..engine.compiled import kernel
-from ..engine.threads import across, cached_property
-from .path_in_nu import NuPath, merged, nu_path, nu_path_points
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #b27ae676
 ON_THE_PLANE = 1e-6  # share of the largest distance: a point this close behind is in front
