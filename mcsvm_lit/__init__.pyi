@@ -20,9 +20,9 @@ from mcsvm_lit.twin_ksvc.path_in_epsilon import epsilon_path as epsilon_path
 from mcsvm_lit.twin_ksvc.path_in_lambda import twin_path as twin_path
 from mcsvm_lit.twin_ksvc.surface import twin_surface as twin_surface
 from mcsvm_lit.twin_margin.classifier import TwinMarginSVC as TwinMarginSVC
-from mcsvm_lit.twin_margin.classifier import TwinMarginSVCCV as TwinMarginSVCCV
 from mcsvm_lit.twin_margin.path_in_nu import nu_path as nu_path
 from mcsvm_lit.twin_margin.robust import robust_path as robust_path
+from mcsvm_lit.twin_margin.selection import TwinMarginSVCCV as TwinMarginSVCCV
 
 __version__: str
 __all__ = [
