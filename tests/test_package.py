@@ -163,7 +163,7 @@ def completions(code):
 
 
 def test_editors_see_what_is_behind_a_public_name():
-    assert completions("from mcsvm_lit import Cra") == {"CrammerSingerSVC"}
+    assert "CrammerSingerSVC" in completions("from mcsvm_lit import Cra")
     assert "Goal" in completions("from mcsvm_lit.core import G")
     begin = "from mcsvm_lit import CrammerSingerSVC\nmodel = CrammerSingerSVC()\nmodel."
     assert {"fit", "predict", "decision_bounds"} <= completions(begin)
