@@ -221,11 +221,11 @@ def judged_logistic(model, data):
 
 def judged_margin(model, data):
     X, y, w, _ = data
-    if model.kernel == "linear" and np.any(getattr(model, "radius", 0)):
-        return
+    if np.any(model.radius_ if hasattr(model, "radius_") else getattr(model, "radius", 0)):
+        return  # the worst case of each example is another problem
     for k, label in enumerate(model.classes_):
         certificate = model.certificates_.get(label)
-        if certificate is None or getattr(model, "norms_", getattr(model, "norm_", None))[k] == 0:
+        if certificate is None or model.norms_[k] == 0:
             continue
         yield from judged_plane(model, data, k, certificate)
 
@@ -236,9 +236,9 @@ def judged_plane(model, data, k, certificate):
     if model.kernel == "linear":  # by way of the weights
         slope = high(model.coef_[k])
         f, half = X @ slope, slope @ slope / 2
-        length = root(slope @ slope)
+        length = norms(X) @ abs(high(model.dual_coef_[:, k]))
     else:
-        a = high(plane_coefficients(model, k))
+        a = high(model.dual_coef_[:, k])
         live = np.flatnonzero((a != 0) & (w > 0))
         f, half, length = expanded(model, X, live, a[live, None])
         f = f[:, 0]
@@ -251,17 +251,9 @@ def judged_plane(model, data, k, certificate):
     capped = np.minimum(group / ratio, Decimal(2)) * c / np.where(group > 0, group, Decimal(1))
     behind = capped @ np.maximum(-(f[own] + θ), Decimal(0))
     mean = (w[~own] / w[~own].sum()) @ f[~own]
-    size = length**2 + (reach(model, X) * length + abs(θ)) * (2 + capped.sum())
+    far = reach(model, X)  # of the largest row, whatever its weight
+    size = length**2 + far**2 + (far * length + abs(θ)) * (2 + capped.sum())
     yield Recomputed(certificate, half + mean + θ + behind, -half, size)
-
-
-def plane_coefficients(model, k):
-    """Coefficients of all training rows in the plane of a class."""
-    if len(model.dual_coef_) != len(model.support_):
-        return model.dual_coef_[:, k]
-    full = np.zeros(model.support_.max() + 1)
-    full[model.support_] = model.dual_coef_[:, k]
-    return full
 
 
 def judged_truncated(model, data):
