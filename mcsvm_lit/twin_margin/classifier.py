@@ -55,13 +55,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import (
     KernelClassifier,
-    Training,
     callers_level,
-    folds_of,
-    gather,
     kernel_scores,
     progress,
-    scale_gamma,
     warn_unconverged,
 )
 from mcsvm_lit.twin_margin.problem import (
@@ -94,6 +90,7 @@ from ..core.certificates import ROUNDOFF, Certificate
 from ..core.kernels import Kernel, check_psd
 from ..core.paths import widest_run
 from ..core.solving import Goal, solve
+from ..core.training import Training, folds_of, gather, scale_gamma
 from ..engine.compiled import kernel
 from ..engine.threads import across, cached_property
 from .path_in_nu import NuPath, merged, nu_path, nu_path_points
