@@ -275,7 +275,7 @@ def sizes(repeat):
         if n == "100,000" and row["solver"].startswith("ours"):
             blocks = "blocks" in row["solver"]
             name = linear[problem]
-            name = "Streamed" + name.replace("Kernel", "") if blocks else name
+            name = f"Streamed{name}" if blocks else name
             how = f"in blocks, {d} columns" if blocks else f"{d} columns"
             yield line(name, "linear", how, row | {"n": n, "gap": row["certified gap"]}, "n")
     for name in ("CrammerSingerSVC", "KernelLogisticRegression"):

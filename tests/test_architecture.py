@@ -101,9 +101,6 @@ LATER = {
     # how classifiers vote is a page of its own, which kept its number when page 44 was divided
     "44_classifier": {"47_vote"},
     "45_family": {"47_vote"},
-    # blocks are introduced on one computer and with the linear kernel; they are cut by the rule
-    # that the cluster needs; the certificate of landmarks has a page of its own
-    "70_blocks": {"70a_landmarks", "71_cluster"},
 }
 PAGE = re.compile(r"File to edit: \S*/((\d+)([a-z]*)_\w+)\.ipynb")
 
