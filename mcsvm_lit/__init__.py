@@ -40,11 +40,12 @@ _PUBLIC = {
 _FURTHER = {
     "core.boxqp": ["box_program", "solve_boxqp"],
     "core.certificates": ["KKT", "gap_rounding", "relative_gap", "score_rounding"],
-    "core.estimators": ["KernelClassifier", "Training", "folds_of", "gather"],
+    "core.estimators": ["KernelClassifier"],
     "core.kernels": ["Kernel", "KernelRows", "pivoted_cholesky"],
     "core.landmarks": ["LandmarkFit", "LandmarkSpan", "choose_landmarks", "fit_landmarks"],
     "core.paths": ["ExactPath", "PathKKT"],
     "core.solving": ["Effort", "Goal", "Problem", "Solution", "Strategy", "solve"],
+    "core.training": ["Training", "folds_of", "gather"],
     "crammer_singer.problem": [
         "Costs",
         "CrammerSinger",

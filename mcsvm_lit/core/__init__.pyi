@@ -7,9 +7,6 @@ from mcsvm_lit.core.certificates import gap_rounding as gap_rounding
 from mcsvm_lit.core.certificates import relative_gap as relative_gap
 from mcsvm_lit.core.certificates import score_rounding as score_rounding
 from mcsvm_lit.core.estimators import KernelClassifier as KernelClassifier
-from mcsvm_lit.core.estimators import Training as Training
-from mcsvm_lit.core.estimators import folds_of as folds_of
-from mcsvm_lit.core.estimators import gather as gather
 from mcsvm_lit.core.kernels import Kernel as Kernel
 from mcsvm_lit.core.kernels import KernelRows as KernelRows
 from mcsvm_lit.core.kernels import pivoted_cholesky as pivoted_cholesky
@@ -25,6 +22,9 @@ from mcsvm_lit.core.solving import Problem as Problem
 from mcsvm_lit.core.solving import Solution as Solution
 from mcsvm_lit.core.solving import Strategy as Strategy
 from mcsvm_lit.core.solving import solve as solve
+from mcsvm_lit.core.training import Training as Training
+from mcsvm_lit.core.training import folds_of as folds_of
+from mcsvm_lit.core.training import gather as gather
 
 __all__ = [
     "Certificate",
@@ -35,9 +35,6 @@ __all__ = [
     "box_program",
     "solve_boxqp",
     "KernelClassifier",
-    "Training",
-    "folds_of",
-    "gather",
     "Kernel",
     "KernelRows",
     "pivoted_cholesky",
@@ -53,4 +50,7 @@ __all__ = [
     "Solution",
     "Strategy",
     "solve",
+    "Training",
+    "folds_of",
+    "gather",
 ]

@@ -28,12 +28,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
-from mcsvm_lit.core.estimators import (
-    Certified,
-    Expansion,
-    KernelClassifier,
-    warn_unconverged,
-)
+from mcsvm_lit.core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
 from mcsvm_lit.core.kernels import refuse_indefinite
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,

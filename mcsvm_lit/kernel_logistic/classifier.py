@@ -25,12 +25,13 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
-from mcsvm_lit.core.estimators import Certified, KernelClassifier, row_codes, warn_unconverged
+from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
 from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
 from mcsvm_lit.core.passes import Softmax
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.core.training import row_codes
 from mcsvm_lit.kernel_logistic.linear import FeatureNewton, LinearLogistic, few_features
 from mcsvm_lit.kernel_logistic.many_rows import SingleNewton
 from mcsvm_lit.kernel_logistic.multinomial import (

@@ -81,9 +81,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.certificates import KKT
-from mcsvm_lit.core.estimators import KernelClassifier, folds_of, progress, warn_unconverged
+from mcsvm_lit.core.estimators import KernelClassifier, progress, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, check_psd, pivoted_cholesky
 from mcsvm_lit.core.simplex import grid_size
+from mcsvm_lit.core.training import folds_of
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.probability.hinge import expand, in_row_space
 from mcsvm_lit.probability.losses import border_weights, choose_truncation

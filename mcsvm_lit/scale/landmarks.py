@@ -29,7 +29,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from mcsvm_lit.core.estimators import Moments, moments
 from mcsvm_lit.core.landmarks import (
     EXACT_UP_TO,
     Known,
@@ -45,6 +44,7 @@ from mcsvm_lit.core.landmarks import (
 )
 from mcsvm_lit.core.passes import SmoothedHinge, mixture
 from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.core.training import Moments, moments
 
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #69f60372

@@ -38,7 +38,7 @@ from sklearn.utils.validation import (
 )
 
 from mcsvm_lit.core.certificates import Certificate, roundoff
-from mcsvm_lit.core.estimators import WholeFit, gamma_from, kernel_scores, warn_unconverged
+from mcsvm_lit.core.estimators import WholeFit, kernel_scores, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,
@@ -56,6 +56,7 @@ from mcsvm_lit.core.passes import (
     mixture,
     sampled_newton,
 )
+from mcsvm_lit.core.training import gamma_from
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from mcsvm_lit.crammer_singer.rows_at_work import minimise_hinge
 from mcsvm_lit.engine.threads import limit_public

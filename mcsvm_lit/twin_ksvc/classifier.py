@@ -55,15 +55,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from mcsvm_lit.core.estimators import (
     KernelClassifier,
     callers_level,
-    folds_of,
-    gather,
     kernel_scores,
     progress,
-    scale_gamma,
     warn_unconverged,
 )
 from mcsvm_lit.core.kernels import Kernel, check_psd, refuse_indefinite
 from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.core.training import folds_of, gather, scale_gamma
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_ksvc.kernel_planes import (
     KernelPlane,

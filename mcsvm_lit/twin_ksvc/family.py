@@ -21,7 +21,7 @@ from itertools import combinations
 
 import numpy as np
 
-from mcsvm_lit.core.estimators import folds_of, gather
+from mcsvm_lit.core.training import folds_of, gather
 from mcsvm_lit.twin_ksvc.path_in_lambda import path_of
 from mcsvm_lit.twin_ksvc.problem import homogeneous, plane, twin_dual, twin_qp
 from mcsvm_lit.twin_ksvc.surface import bit_level, distances, plane_lengths

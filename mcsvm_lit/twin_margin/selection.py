@@ -39,17 +39,11 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
-from mcsvm_lit.core.estimators import (
-    Training,
-    folds_of,
-    gather,
-    progress,
-    scale_gamma,
-    warn_unconverged,
-)
+from mcsvm_lit.core.estimators import progress, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.paths import widest_run
 from mcsvm_lit.core.solving import Goal
+from mcsvm_lit.core.training import Training, folds_of, gather, scale_gamma
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_margin.classifier import (
