@@ -28,8 +28,10 @@ __all__ = [
     "warn_unconverged",
     "whole",
     "WholeFit",
-    "KernelClassifier",
     "kernel_scores",
+    "Expansion",
+    "KernelClassifier",
+    "Certified",
 ]
 
 # %% ../../nbs/core/06_estimators.ipynb #a08129bf
@@ -489,6 +491,57 @@ class WholeFit:
             cls.fit = whole(cls.fit)
 
 
+# %% ../../nbs/core/06_estimators.ipynb #4a8fbe25
+def kernel_scores(kernel, X, V, A, memory=8):
+    "Scores `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
+    rows = max(1, int(memory * 2**20 / 8 / max(1, len(A))))
+    blocks = [slice(i, i + rows) for i in range(0, max(1, X.shape[0]), rows)]
+    size = 0 if callable(kernel.name) else X.shape[0] * len(A)  # a user's function runs alone
+    return np.vstack(in_blocks(lambda I: kernel(X[I], V) @ A, blocks, size))
+
+
+# %% ../../nbs/core/06_estimators.ipynb #acae54e37e7d407bbb7b55eff062a284
+class Expansion(NamedTuple):
+    """Functions Σ_j k(·, v_j) a_j + b.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel, fitted.
+    rows : ndarray or sparse matrix of shape (m, d), ndarray of int of shape (m,), or None
+        The rows v_j; for a precomputed kernel their places among the training rows; None for the
+        linear kernel.
+    coefficients : ndarray of shape (m, K)
+        Those of the rows; for the linear kernel those of the features.
+    intercept : ndarray of shape (K,)
+        The constants b.
+    """
+
+    kernel: Kernel
+    rows: object
+    coefficients: np.ndarray
+    intercept: np.ndarray
+
+    @classmethod
+    def of(cls, model):
+        "Return the functions by which a fitted model predicts."
+        if model.kernel_.name == "linear":
+            return cls(model.kernel_, None, model.coef_.T, model.intercept_)
+        given = model.kernel_.name == "precomputed"
+        rows = model.support_ if given else model.support_vectors_
+        return cls(model.kernel_, rows, model.dual_coef_, model.intercept_)
+
+    def scores(self, X):
+        "Return the values of the functions at rows of features or of kernel values, (n, K)."
+        if self.kernel.name == "linear":
+            F = np.asarray(X @ self.coefficients)
+        elif self.kernel.name == "precomputed":
+            F = X[:, self.rows] @ self.coefficients
+        else:
+            F = kernel_scores(self.kernel, X, self.rows, self.coefficients)
+        return F + self.intercept
+
+
 # %% ../../nbs/core/06_estimators.ipynb #1fe934d1
 class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     "Base of the classifiers: kernel parameters, reading of data, predictions from scores."
@@ -561,6 +614,11 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
             accept_large_sparse=False,
         )
 
+    def _scores(self, X):
+        "The scores of all classes, (n, K); of a single function, minus and plus half of it."
+        F = Expansion.of(self).scores(X)
+        return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
+
     @one_thread
     def decision_function(self, X):  # -> (n, K), or (n,) for two classes
         "The scores of the classes; for two classes the second's minus the first's."
@@ -574,10 +632,21 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
 
-# %% ../../nbs/core/06_estimators.ipynb #4a8fbe25
-def kernel_scores(kernel, X, V, A, memory=8):
-    "Scores `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
-    rows = max(1, int(memory * 2**20 / 8 / max(1, len(A))))
-    blocks = [slice(i, i + rows) for i in range(0, max(1, X.shape[0]), rows)]
-    size = 0 if callable(kernel.name) else X.shape[0] * len(A)  # a user's function runs alone
-    return np.vstack(in_blocks(lambda I: kernel(X[I], V) @ A, blocks, size))
+# %% ../../nbs/core/06_estimators.ipynb #72eea5119410473aa328ad9291626812
+class Certified:
+    "What classifiers share whose `decision_bounds(X)` bound the differences of their scores."
+
+    def certified(self, X):
+        """Return where the predicted label is proved to be that of the exact optimum.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The points to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) of bool
+        """
+        two = np.sort(self._scores(self._check(X)), axis=1)[:, -2:]
+        return two[:, 1] - two[:, 0] > self.decision_bounds(X)

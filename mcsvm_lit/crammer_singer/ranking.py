@@ -40,8 +40,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from mcsvm_lit.core.estimators import (
+    Expansion,
     WholeFit,
-    kernel_scores,
     scale_gamma,
     warn_unconverged,
     weighted_set,
@@ -369,6 +369,8 @@ class LabelRankingSVC(WholeFit, BaseEstimator):
     ----------
     C : float, default=1.0
         Weight of the loss.
+    border : bool, default=True
+        Learn which labels apply, those of positive relevance. Without, only how labels are ordered.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         As in scikit-learn's `SVC`.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -379,8 +381,6 @@ class LabelRankingSVC(WholeFit, BaseEstimator):
         Constant of the kernels "poly" and "sigmoid".
     fit_intercept : bool, default=True
         Add 1 to the kernel: a bias per label, penalised like a feature.
-    border : bool, default=True
-        Learn which labels apply, those of positive relevance. Without, only how labels are ordered.
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_iter : int, default=10000
@@ -436,24 +436,25 @@ class LabelRankingSVC(WholeFit, BaseEstimator):
     def __init__(  # noqa: PLR0913
         self,
         C=1.0,
+        *,
+        border=True,
         kernel="rbf",
         gamma="scale",
         degree=3,
         coef0=0.0,
         fit_intercept=True,
-        border=True,
         tol=1e-3,
         max_iter=10000,
         cache_size=500,
         verbose=0,
     ):
         self.C = C
+        self.border = border
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.fit_intercept = fit_intercept
-        self.border = border
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
@@ -578,12 +579,7 @@ class LabelRankingSVC(WholeFit, BaseEstimator):
         check_is_fitted(self)
         how = dict(accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False)
         X = validate_data(self, X, reset=False, **how)
-        if self.kernel_.name == "linear":
-            return np.asarray(X @ self.coef_.T) + self.intercept_
-        if self.kernel_.name == "precomputed":
-            return X[:, self.support_] @ self.dual_coef_ + self.intercept_
-        scores = kernel_scores(self.kernel_, X, self.support_vectors_, self.dual_coef_)
-        return scores + self.intercept_
+        return Expansion.of(self).scores(X)
 
     def predict(self, X):
         """The labels that apply; without `border`, the place of each label from below.

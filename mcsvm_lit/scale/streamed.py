@@ -493,7 +493,7 @@ class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         if X.shape[0] == 0:
             return np.zeros(0)
         vars(local).pop("feature_names_in_", None)  # they have been compared
-        return local.score_bound(X)
+        return local.decision_bounds(X)
 
 
 # %% ../../nbs/scale/71_streamed.ipynb #1b14542f

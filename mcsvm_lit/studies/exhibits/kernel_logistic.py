@@ -1062,7 +1062,7 @@ def bounded_below(rows):  # -> with the paper's counts
 
 
 def reached(t):
-    "Return the training sets on which some point of the grid errs as little as the paper, by method."
+    "Return the training sets on which a point of the grid errs as little as the paper."
     return {
         method: [r["r"] for r in t if r["method"] == method and r["wrong"] <= r["wrong, paper"]]
         for method in ("KLR", "SVM")
