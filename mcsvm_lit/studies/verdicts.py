@@ -72,7 +72,7 @@ def compare(difference, error, matters, dof=np.inf):  # -> Comparison
     return Comparison("agrees" if power >= POWER else "undecided", z, power)
 
 
-# %% ../../nbs/studies/62b_verdicts.ipynb #5082640e
+# %% ../../nbs/studies/62b_verdicts.ipynb #aae31ecf
 def number(row, key):
     "Return a number of a row, or None where there is none."
     v = row.get(key)
@@ -91,10 +91,9 @@ def judged(row, last, over="", theirs=1):  # last: unit of the printed digit -> 
     if sd is None:
         return Comparison("undecided", np.nan, 0.0)
     n, m = (number(row, over) or 1, theirs) if over else (1, 1)
-    if paper_sd is None:
-        paper_sd = sd if over else 0.0
+    paper_sd = sd if paper_sd is None else paper_sd
     error = np.sqrt(sd**2 / n + paper_sd**2 / m + last**2 / 12)
-    matters = max(sd, last) if over else 3 * max(sd, last)
+    matters = max(sd, last) if over else 3 * error
     return compare(row["ours"] - row["paper"], error, matters, n - 1 if over else np.inf)
 
 
