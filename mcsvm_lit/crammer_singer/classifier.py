@@ -35,7 +35,6 @@ from mcsvm_lit.core.landmarks import (
     choose_landmarks,
     fit_landmarks,
     footing_of,
-    hinge_parts,
     scores_of,
     span_certificates,
     until_certified,
@@ -60,7 +59,7 @@ from mcsvm_lit.crammer_singer.problem import (
 from ..core.certificates import roundoff, score_rounding
 from ..core.estimators import KernelClassifier, kernel_scores, warn_unconverged
 from ..core.kernels import refuse_indefinite
-from ..core.passes import SmoothedHinge
+from ..core.losses import Hinge
 from ..core.simplex import own_and_rest
 from ..core.solving import Effort, Goal, solve
 from .costs import cost_table
@@ -140,7 +139,8 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
     a = marks.expansion(W)
     F = scores_of(marks, X, a, b)
     point = SpanPoint(footing_of(marks, X), X, a, b, own_and_rest(η, y, c), float(bias))
-    parts, n_iter = hinge_parts(F, η, y, costs.added(y, K)), solution.certificate.n_iter
+    loss, n_iter = Hinge(costs=costs), solution.certificate.n_iter
+    parts = loss.value(F, y), loss.counted(η, y)
     certified = span_certificates(point, F, η, c, parts, n_iter=n_iter, tol=goal.tol)
     return LandmarkFit(marks, a, b, η, F, *certified)
 
@@ -346,7 +346,7 @@ class CrammerSingerSVC(KernelClassifier):
                 )
             few = CANDIDATE_SHARE * goal.cache_size * 2**17  # numbers: the landmarks are chosen
             minimise = partial(minimise_hinge, numbers=few)
-            return fit_landmarks(training, c, number, SmoothedHinge(), bias, goal, minimise)
+            return fit_landmarks(training, c, number, Hinge(1.0), bias, goal, minimise)
 
         return until_certified(on_landmarks, n, self.rank)
 

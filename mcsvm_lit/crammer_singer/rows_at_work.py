@@ -39,7 +39,8 @@ from mcsvm_lit.crammer_singer.linear_solver import (
     Sweeps,
 )
 
-from ..core.passes import Rounds, SmoothedHinge, Standing, blocks_of, sampled_newton
+from ..core.losses import Hinge
+from ..core.passes import Rounds, Standing, blocks_of, sampled_newton
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
 from .problem import State, one_hot
@@ -249,7 +250,7 @@ def solve_at_work(rounds, tol, most, numbers):
         inner = max(FINEST * tol, INNER * gap * (len(found.y) > 0))
         work.solve(inner)
     M, D = work.M, work.bound
-    return Standing(best, M, best - M, P, P, D, 0, None, SmoothedHinge(), work.given)
+    return Standing(best, M, best - M, P, P, D, 0, None, Hinge(1.0), work.given)
 
 
 # %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #c42f07d1
@@ -258,7 +259,7 @@ def minimise_hinge(rounds, loss, tol, most, numbers):
 
     Parameters
     ----------
-    loss : SmoothedHinge
+    loss : Hinge
         Where Newton's method begins.
     rounds, tol, most, numbers
         As for `solve_at_work`.

@@ -41,7 +41,7 @@ from mcsvm_lit.kernel_logistic.multinomial import (
 from ..core.certificates import roundoff, score_rounding
 from ..core.kernels import Kernel, refuse_indefinite
 from ..core.landmarks import Bias, fit_landmarks, until_certified
-from ..core.passes import Softmax
+from ..core.losses import Softmax
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
 from .linear import FeatureNewton, LinearLogistic, few_features
@@ -340,8 +340,11 @@ class KernelLogisticRegression(KernelClassifier):
             training.y, self.C * training.weights, training.n_classes, self.fit_intercept
         )
 
+        halves = 2 if training.n_classes == 2 else 1  # two classes share one function
+
         def on_landmarks(number):
-            return fit_landmarks(training, c, number, Softmax(), bias, goal)
+            fit = fit_landmarks(training, c / halves, number, Softmax(), bias, goal)
+            return fit.times(halves)
 
         return until_certified(on_landmarks, len(training), self.rank)
 

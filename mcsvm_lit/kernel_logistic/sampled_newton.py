@@ -20,7 +20,8 @@ __all__ = [
 # %% ../../nbs/kernel_logistic/23c_sampled_newton.ipynb #30111c45
 import numpy as np
 
-from ..core.passes import Rounds, Softmax, blocks_of, sampled_newton
+from ..core.losses import Softmax
+from ..core.passes import Rounds, blocks_of, sampled_newton
 from .linear import LinearLogistic, Table, few_features, values_and_slope
 from .multinomial import softmax_check
 

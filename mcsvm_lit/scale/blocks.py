@@ -67,8 +67,6 @@ from mcsvm_lit.core.passes import (
     Block,
     Draw,
     Rounds,
-    SmoothedHinge,
-    Softmax,
     mixture,
     sampled_newton,
 )
@@ -85,6 +83,7 @@ from mcsvm_lit.scale.landmarks import (
 from ..core.certificates import Certificate, roundoff
 from ..core.estimators import gamma_from, kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
+from ..core.losses import Hinge, Softmax
 from ..core.threads import limit_public
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..crammer_singer.rows_at_work import minimise_hinge
@@ -324,11 +323,7 @@ def rounding_of(here, rounds):
 def certificate_of(here, rounds, n_iter, tol, factor, surveys=0, rounding=0.0):
     "The certificate of the point where a fit ended."
     N = rounds.totals.N
-    unit = N.sum()
-    if not isinstance(here.loss, SmoothedHinge):
-        shares = N / N.sum()
-        free = rounds.frame.free and rounds.frame.bias
-        unit = N.sum() * (-(shares * np.log(shares)).sum() if free else np.log(len(N)))
+    unit = here.loss.unit(N, free=bool(rounds.frame.free and rounds.frame.bias))
     return PassCertificate(
         primal=factor * here.P,
         dual=factor * here.D,
@@ -397,7 +392,7 @@ def with_best_intercepts(here, rounds):  # -> Standing
 def minimised(rounds, loss, tol, most, numbers):  # -> Standing, passes without those that settle
     "The solution, with the best intercepts; `numbers`: memory for rows at work."
     before = rounds.passes
-    if isinstance(loss, SmoothedHinge):
+    if isinstance(loss, Hinge):
         here = minimise_hinge(rounds, loss, tol, most, numbers)
     else:
         here = sampled_newton(rounds, loss, tol, most)
@@ -729,7 +724,7 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         self.cache_size = cache_size
 
     def _loss(self):
-        return SmoothedHinge()
+        return Hinge(1.0)
 
     def _bias(self):
         return float(self.fit_intercept), False

@@ -35,16 +35,14 @@ from mcsvm_lit.core.landmarks import (
     Pull,
     SpanPoint,
     beyond,
-    hinge_parts,
     imbalance,
-    softmax_parts,
     square_of_bias,
     sums_rounding,
     two_certificates,
 )
 
 from ..core.estimators import Moments, moments
-from ..core.passes import SmoothedHinge, mixture
+from ..core.passes import mixture
 from ..core.simplex import own_and_rest
 
 
@@ -138,7 +136,7 @@ class Asked(NamedTuple):
     free : bool, default=False
         Is it free of the penalty?
     mixed : pair, default=(0.0, None)
-        The share and the distribution of (7b.6).
+        The share and the distribution of (7b.4).
     grouped : bool, default=False
         Are the rows with α ≠ 0 too many to be collected?
     given : dict, optional
@@ -220,8 +218,7 @@ def span_report(block, footing, asked):  # -> SpanReport
     F, η, α = at_landmarks(block, footing, asked)
     _, y, c, _ = block
     point = SpanPoint(footing, block.X, asked.a, asked.b, α, asked.shift)
-    hinge = isinstance(asked.loss, SmoothedHinge)
-    ℓ, h = parts = (hinge_parts if hinge else softmax_parts)(F, η, y)
+    ℓ, h = parts = asked.loss.value(F, y), asked.loss.counted(η, y)
     rounding, largest = sums_rounding(point, F, η, c, parts, later=asked.n_blocks)
     left = np.zeros(α.shape[1])
     if asked.grouped:
