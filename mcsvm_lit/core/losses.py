@@ -27,6 +27,7 @@ __all__ = [
     "softmax_distributions",
     "falling_root",
     "Softmax",
+    "exp_or_inf",
     "MarginLoss",
     "HingeMargin",
     "LogisticMargin",
@@ -113,6 +114,10 @@ class Loss:
     def sharper(self):
         "A loss nearer to the one that is meant; None if this is it."
 
+    def active(self, η):
+        "The rows that have a second derivative, of a loss that is linear at the ends of a box."
+        return np.flatnonzero(((η > 0) & (η < 1)).any(1))
+
     def look(self, F, y, c):
         "The `Look` of some rows."
         η, loss = self.attained(F, y), self.value(F, y)
@@ -143,7 +148,7 @@ def one_hot(y, K):  # -> (n, K)
 
 def loss_values(loss, F, η, y, c):  # F: the scores that η makes -> (P, D)
     "The primal (4a.2) and dual (4a.3) values of the classifier that η describes."
-    half = (own_and_rest(η, y, c) * F).sum() / 2  # ½‖M‖²
+    half = (c[:, None] * (one_hot(y, F.shape[1]) - η) * F).sum() / 2  # ½‖M‖²
     return half + c @ loss.value(F, y), c @ loss.counted(η, y) - half
 
 
@@ -299,7 +304,7 @@ class Hinge(Loss):
         "The rows that have a second derivative."
         return np.flatnonzero((η > 0).sum(1) > 1)
 
-    def curvature(self, η, c):
+    def curvature(self, η, c, y):
         "The `Curvature` of rows with these distributions."
         S, ones = (η > 0).astype(float), np.ones(η.shape[1])
         size, weight = (S @ ones)[:, None], self.σ * c[:, None]
@@ -433,7 +438,7 @@ class Softmax(Loss):
         "The rows that have a second derivative: all."
         return np.arange(len(η))
 
-    def curvature(self, η, c):
+    def curvature(self, η, c, y):
         "The `Curvature` of rows with these distributions."
         c, ones = c[:, None], np.ones(η.shape[1])
 
@@ -445,22 +450,58 @@ class Softmax(Loss):
 
 
 # %% ../../nbs/core/04a_losses.ipynb #0fe3573e
+def exp_or_inf(u):
+    "The exponential, infinite where float64 has no number that large."
+    with np.errstate(over="ignore"):
+        return np.exp(u)
+
+
 class MarginLoss:
     """A convex loss φ of one margin that never increases.
 
     A loss gives `value`, `slope`, `inverse` (the margin at which it takes a value v > 0),
-    `conjugate` (χ of (4a.9)), `at_slope` (χ', the margin where the slope is -p), `best_lead` (the
-    lead that is best for a class of share t, where no loss is truncated) and `oracle`.
+    `conjugate` (χ of (4a.9)), `at_slope` (χ', the margin where the slope is -p) and `oracle`.
+    The other methods are those of a smooth loss.
     """
 
     most = 1.0  # the largest p: the loss falls by no more than this per unit
     smooth = True
     damping = 1.0  # ρ: the second derivative is p (1 - ρ p) where the slope is -p
+    log_odds = 1.0  # of the share of a class for which a lead of one is best
     flat = np.inf  # the margin from which on nothing is lost
+
+    @property
+    def bounded(self):
+        "Is p bounded?"
+        return np.isfinite(self.most)
 
     def share(self, p):
         "p within bounds."
         return np.minimum(p, self.most)
+
+    def beyond(self, p, c):
+        "By how much p exceeds its bound, c times as large as for a weight of one."
+        return np.maximum(p - self.most * c, 0)
+
+    def best_lead(self, t):
+        "The lead that is best for a class of share t, (50.6)."
+        return logit(t) / self.log_odds
+
+    def steepest(self, u):
+        "How steep the loss may be at margins of at least u."
+        return np.full_like(u, self.most)
+
+    def terms(self, p):
+        "What χ adds to the size of the terms of a gap."
+        return 40 + np.abs(np.log(np.where(p > 0, p, 1)))  # 40 > -log of the least 1 - p
+
+    def off_slope(self, p, c, u):
+        "What p lacks of being minus c times the slope."
+        return np.abs(p + c * self.slope(u))
+
+    def slackness(self, p, c, u):
+        "Products of multipliers and slacks."
+        return np.zeros_like(u)
 
 
 class HingeMargin(MarginLoss):
@@ -486,6 +527,16 @@ class HingeMargin(MarginLoss):
     def best_lead(self, t):
         return np.ones_like(t)
 
+    def terms(self, p):
+        return 0.0
+
+    def off_slope(self, p, c, u):
+        return np.zeros_like(u)
+
+    def slackness(self, p, c, u):
+        ξ = self.value(u)
+        return np.maximum(np.abs((c - p) * ξ), np.abs(p * (ξ - 1 + u)))
+
     def oracle(self, u):
         return optional("cvxpy").pos(1 - u)
 
@@ -510,9 +561,6 @@ class LogisticMargin(MarginLoss):
     def at_slope(self, p):
         return -logit(p)
 
-    def best_lead(self, t):
-        return logit(t)
-
     def oracle(self, u):
         return optional("cvxpy").logistic(-u)
 
@@ -520,13 +568,13 @@ class LogisticMargin(MarginLoss):
 class ExponentialMargin(MarginLoss):
     "exp(-u)."
 
-    name, most, damping = "exponential", np.inf, 0.0
+    name, most, damping, log_odds = "exponential", np.inf, 0.0, 2.0
 
     def value(self, u):
-        return np.exp(-u)
+        return exp_or_inf(-u)
 
     def slope(self, u):
-        return -np.exp(-u)
+        return -exp_or_inf(-u)
 
     def inverse(self, v):
         return -np.log(v)
@@ -537,8 +585,11 @@ class ExponentialMargin(MarginLoss):
     def at_slope(self, p):
         return -np.log(p)
 
-    def best_lead(self, t):
-        return logit(t) / 2
+    def beyond(self, p, c):
+        return np.zeros_like(p)
+
+    def steepest(self, u):
+        return exp_or_inf(-u)
 
     def oracle(self, u):
         return optional("cvxpy").exp(-u)
@@ -613,7 +664,7 @@ class SmallestMargin(Loss):
 
     def steepest(self, F, η, y, errors=0.0):
         u, p = gaps_between(F, y).min(1), rivals(η, y).sum(1)
-        return 2 * np.maximum(-self.φ.slope(u - 2 * errors), p)
+        return 2 * np.maximum(self.φ.steepest(u - 2 * errors), p)
 
     def violation(self, η, y):
         a = rivals(η, y)

@@ -148,11 +148,12 @@ class Draw(NamedTuple):
 
 
 class Sample(NamedTuple):
-    "Active rows as the frame sees them, their distributions, and their weights over the share."
+    "Active rows as the frame sees them, their η, their weights over the share, and classes."
 
     X: Any
     η: np.ndarray
     c: np.ndarray
+    y: np.ndarray
 
 
 class Report(NamedTuple):
@@ -180,7 +181,7 @@ def visit(block, frame, loss, W, draw):  # -> Report
     M = frame.gather(X, own_and_rest(look.η, y, c))
     active = loss.active(look.η)
     rows, factor = drawn(active, draw, number)
-    sample = Sample(frame.take(X, rows), look.η[rows], factor * c[rows])
+    sample = Sample(frame.take(X, rows), look.η[rows], factor * c[rows], y[rows])
     sums = np.array([look.smooth, look.loss, look.dual, len(y), len(active)])
     return Report(sums, M, sample)
 
@@ -198,7 +199,7 @@ def added(reports):  # in the order of the blocks, so that the sums are the same
         M,
         Sample(
             stack([s.X for s in samples]),
-            *(np.concatenate([getattr(s, k) for s in samples]) for k in ("η", "c")),
+            *(np.concatenate([getattr(s, k) for s in samples]) for k in ("η", "c", "y")),
         ),
     )
 
@@ -441,8 +442,8 @@ def sample_size(rounds):  # -> rows
 
 def sampled_system(here, ρ):  # -> product, preconditioner
     "The second derivative of the objective by the sample, and the inverse of its diagonal."
-    X, η, c = here.sample
-    curvature = here.loss.curvature(η, c)
+    X, η, c, y = here.sample
+    curvature = here.loss.curvature(η, c, y)
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     diagonal = ρ + np.asarray((squares.T @ curvature.diagonal).T)
     inverse = 1 / np.where(diagonal > FLAT, diagonal, 1.0)

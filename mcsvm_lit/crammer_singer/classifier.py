@@ -46,26 +46,18 @@ from mcsvm_lit.crammer_singer.linear_solver import (
     SmallerRows,
     Sweeps,
 )
-from mcsvm_lit.crammer_singer.problem import (
-    ONE_EACH,
-    CrammerSinger,
-    State,
-    by_label,
-    one_hot,
-    score_radius,
-    slacks,
-)
 
 from ..core.certificates import roundoff, score_rounding
 from ..core.estimators import KernelClassifier, kernel_scores, warn_unconverged
 from ..core.kernels import refuse_indefinite
-from ..core.losses import Hinge
+from ..core.losses import ONE_EACH, Hinge, by_label, one_hot
 from ..core.simplex import own_and_rest
 from ..core.solving import Effort, Goal, solve
 from .costs import cost_table
 from .hard_margin import solve_hard
 from .interior_points import InteriorPoints
 from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
+from .problem import CrammerSinger, State, score_radius
 from .rows_at_work import RowsAtWork, minimise_hinge
 from .sampled_newton import SampledNewton
 
@@ -415,7 +407,7 @@ class CrammerSingerSVC(KernelClassifier):
         self._patterns = training.first[support]
         self.label_distribution_ = η[support]
         costs = by_label(self._table, y)
-        self.slack_ = training.back(slacks(F, y, costs))
+        self.slack_ = training.back(Hinge(costs=costs).value(F, y))
         self.n_iter_ = self.certificate_.n_iter
         self._labels = training.labels
         self._place = training.back(place, fill=-1)
@@ -429,7 +421,7 @@ class CrammerSingerSVC(KernelClassifier):
         if len(absent):
             F = self._scores(self._check(X)[absent])
             y = training.labels[absent]
-            self.slack_[absent] = slacks(F, y, by_label(self._table, y))
+            self.slack_[absent] = Hinge(costs=by_label(self._table, y)).value(F, y)
 
     def _scores(self, X):
         if self.kernel_.name == "linear":

@@ -9,7 +9,7 @@ __all__ = ["costs_cvxpy", "cost_table"]
 import numpy as np
 
 from ..core.extras import optional
-from .problem import ONE_EACH, one_hot
+from ..core.losses import ONE_EACH, one_hot
 
 
 # %% ../../nbs/crammer_singer/13c_costs.ipynb #0a60f3f7

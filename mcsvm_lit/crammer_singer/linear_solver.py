@@ -83,11 +83,12 @@ from scipy import sparse
 from ..core.certificates import Certificate, gap_rounding, roundoff
 from ..core.compiled import Indices, Matrix, Number, Vector, kernel
 from ..core.linear import conjugate_gradients, definite_solver
+from ..core.losses import ONE_EACH, Costs, by_label, one_hot
 from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
 from ..core.threads import cached_property, one_thread
 from .kernel_solver import contrary, exchange
-from .problem import ONE_EACH, Costs, State, by_label, one_hot
+from .problem import State
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #6a404ce7
 DENSE = 2**13  # entries up to which sparse rows are made dense: to slice those takes longer

@@ -43,12 +43,13 @@ from ..core.compiled import Indices, Matrix, Vector, kernel
 from ..core.estimators import kernel_scores, scale_gamma, warn_unconverged, weighted_set
 from ..core.kernels import Kernel, refuse_indefinite
 from ..core.linear import least_squares
+from ..core.losses import Costs
 from ..core.simplex import own_and_rest, project_row, project_simplex
 from ..core.solving import Goal, solve
 from ..core.threads import cached_property, limit_public
 from .classifier import STRATEGIES
 from .linear_solver import LinearCrammerSinger, Rows
-from .problem import Costs, CrammerSinger, State
+from .problem import CrammerSinger, State
 
 
 # %% ../../nbs/crammer_singer/15_rankings.ipynb #c1357c79

@@ -39,11 +39,11 @@ from mcsvm_lit.crammer_singer.linear_solver import (
     Sweeps,
 )
 
-from ..core.losses import Hinge
+from ..core.losses import Hinge, one_hot
 from ..core.passes import Rounds, Standing, blocks_of, sampled_newton
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
-from .problem import State, one_hot
+from .problem import State
 from .sampled_newton import ROWS_AN_UNKNOWN
 
 # %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #dc85d95b

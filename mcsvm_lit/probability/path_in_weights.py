@@ -70,7 +70,6 @@ from mcsvm_lit.probability.hinge import (
     WeightedHinge,
     conditions,
     expand,
-    gaps_between,
     hinge_values,
     interior_point,
     solution_of,
@@ -80,6 +79,7 @@ from mcsvm_lit.probability.hinge import (
 from ..core.certificates import relative_gap
 from ..core.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
 from ..core.estimators import progress
+from ..core.losses import gaps_between
 from ..core.paths import ExactPath, between
 from ..core.threads import one_thread
 

@@ -70,7 +70,6 @@ from mcsvm_lit.probability.hinge import (
     InteriorPoint,
     WeightedHinge,
     expand,
-    gaps_between,
     intercept_bounds,
     least_norm,
     solution_of,
@@ -79,6 +78,7 @@ from mcsvm_lit.probability.hinge import (
 from ..core.certificates import FEASIBLE
 from ..core.estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
 from ..core.kernels import Kernel, check_psd, pivoted_cholesky
+from ..core.losses import gaps_between
 from ..core.solving import Goal, solve
 from .losses import choose_truncation, dloss, truncated
 from .path_in_weights import check_weights, collected, solve_many, tour

@@ -98,11 +98,12 @@ from mcsvm_lit.crammer_singer.paper import (
 
 from ...core.drawing import COLORS, axes, style
 from ...core.kernels import Kernel, KernelRows
+from ...core.losses import one_hot
 from ...core.simplex import own_and_rest
 from ...core.solving import Goal
 from ...crammer_singer.classifier import CrammerSingerSVC
 from ...crammer_singer.kernel_solver import solve_kernel
-from ...crammer_singer.problem import CrammerSinger, one_hot
+from ...crammer_singer.problem import CrammerSinger
 from ..datasets import load, standardise, stratified_holdouts
 from ..figures import bars, images, ours_beside_theirs
 from ..runner import exhibit, jobs
