@@ -50,9 +50,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import entr, expit, logit, logsumexp, wrightomega, xlogy
 
+from ..engine.compiled import Indices, Matrix, kernel
+from ..engine.extras import optional
 from .certificates import Certificate, gap_rounding
-from .compiled import Indices, Matrix, kernel
-from .extras import optional
 from .simplex import own_and_rest, project_row, project_simplex
 
 # %% ../../nbs/core/04a_losses.ipynb #103d2185

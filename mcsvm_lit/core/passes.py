@@ -52,7 +52,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .linear import conjugate_gradients
+from .linear_algebra import conjugate_gradients
 from .losses import Loss
 from .simplex import own_and_rest
 

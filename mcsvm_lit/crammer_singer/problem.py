@@ -14,11 +14,11 @@ from scipy.sparse import csr_array
 
 from ..core.certificates import score_rounding
 from ..core.estimators import kernel_scores
-from ..core.extras import optional
 from ..core.kernels import Kernel
 from ..core.losses import ONE_EACH, Costs, Hinge, by_label, loss_certificate, one_hot
 from ..core.simplex import own_and_rest
-from ..core.threads import cached_property
+from ..engine.extras import optional
+from ..engine.threads import cached_property
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #d5d6f91b

@@ -31,7 +31,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ..core.certificates import Certificate, gap_rounding, roundoff
-from ..core.linear import definite_solver
+from ..core.linear_algebra import definite_solver
 from ..core.losses import log_probabilities, softmax_kl, softmax_loss
 from ..core.simplex import own_and_rest
 from .multinomial import best_intercepts, softmax_check

@@ -27,7 +27,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..core.threads import across, limit_public
+from ..core.estimators import WholeFit
+from ..engine.threads import across, limit_public
 from .classifier import TWO_CLASS, HeldOut, heat, seed_of, weights_of
 from .losses import border_weights
 from .simplex import label_shares
@@ -78,7 +79,7 @@ def first_scores(machine, X):  # a classifier of the classes 0 (first) and 1 -> 
 
 # %% ../../nbs/probability/56_any_classifier.ipynb #bc1e5d91
 @limit_public
-class WeightedVoteProbability(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class WeightedVoteProbability(WholeFit, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Class probabilities from any classifier that learns with weights.
 
     Fits clones of a classifier under many weights of the classes and turns what they say at a point

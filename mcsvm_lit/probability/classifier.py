@@ -112,7 +112,7 @@ from ..core.certificates import KKT
 from ..core.estimators import KernelClassifier, folds_of, progress, warn_unconverged
 from ..core.kernels import Kernel, check_psd, pivoted_cholesky
 from ..core.simplex import grid_size
-from ..core.threads import across
+from ..engine.threads import across
 from .hinge import expand, in_row_space
 from .losses import border_weights, choose_truncation
 from .path_in_weights import Sample, tour
@@ -838,11 +838,12 @@ class SVMProbabilityClassifier(KernelClassifier):
         warn_unconverged(type(self).__name__, self.certificate_)
         return self
 
+    _resumable = ("_unfinished",)
+
     def _fit(self, X, y, sample_weight, bounded):  # bounded: are bounds of scores wanted?
         "Fit without looking at the certificate."
         training = self._training(X, y, sample_weight)
         self.C_, self.temperature_ = self.C, 1.0
-        self.__dict__.pop("cv_results_", None)
         folds = folds_for(self, training)
         if self.cv is not None:
             self.C_, training = tune(self, training, folds)
