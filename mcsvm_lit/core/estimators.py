@@ -208,7 +208,13 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     def _validated(self, X, y, sample_weight=None):
         "Rows, class indices and weights that can be worked with."
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
+            self,
+            X,
+            y,
+            accept_sparse=False if self.kernel == "precomputed" else "csr",
+            dtype=np.float64,
+            order="C",
+            accept_large_sparse=False,
         )
         if y.dtype.kind not in "iubU":  # whole numbers and names are labels
             check_classification_targets(y)

@@ -120,21 +120,32 @@ def rivals(F, η, y, tie=0.01):  # scores, distributions (n, K), class indices -
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #2802ecb4
 def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR0913  -> LandmarkFit
-    "The linear solvers on the features of landmarks."
+    """Fit by the linear solvers on the features of landmarks.
+
+    Scores are made again from the kernel. Where the bound on their rounding decides that the gap
+    is too wide, the solvers go on to a gap that is smaller by that bound.
+    """
     X, y, K = training.X, training.y, training.n_classes
     problem = LinearCrammerSinger(Rows(marks.features(X), float(bias)), y, c, K, costs)
-    nearer = replace(goal, tol=goal.tol * (1 - 1e-3))  # scores are made again from the kernel
     strategies = [RowsAtWork(), SampledNewton(), Sweeps(), ProximalNewton()]
-    solution = solve(problem, nearer, strategies)
-    η, _, M = solution.state
-    W, b = problem.rows.split(M)
-    a = marks.expansion(W)
-    F = scores_of(marks, X, a, b)
-    point = SpanPoint(footing_of(marks, X), X, a, b, own_and_rest(η, y, c), float(bias))
-    loss, n_iter = Hinge(costs=costs), solution.certificate.n_iter
-    parts = loss.value(F, y), loss.counted(η, y)
-    certified = span_certificates(point, F, η, c, parts, n_iter=n_iter, tol=goal.tol)
-    return LandmarkFit(marks, a, b, η, F, *certified)
+    loss, η, steps, aim = Hinge(costs=costs), None, 0, goal.tol * (1 - 1e-3)
+    for _ in range(2):
+        left = None if goal.max_steps is None else goal.max_steps - steps
+        solution = solve(problem, replace(goal, tol=aim, max_steps=left), strategies, η)
+        η, _, M = solution.state
+        steps += solution.certificate.n_iter
+        W, b = problem.rows.split(M)
+        a = marks.expansion(W)
+        F = scores_of(marks, X, a, b)
+        point = SpanPoint(footing_of(marks, X), X, a, b, own_and_rest(η, y, c), float(bias))
+        parts = loss.value(F, y), loss.counted(η, y)
+        certified = span_certificates(point, F, η, c, parts, n_iter=steps, tol=goal.tol)
+        fit = LandmarkFit(marks, a, b, η, F, *certified)
+        more = solution.certificate.converged and fit.certificate.certifiable
+        if fit.certificate.converged or not more:
+            break
+        aim -= fit.certificate.relative_rounding
+    return fit
 
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #db9ed5c6
