@@ -50,10 +50,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import entr, expit, logit, logsumexp, wrightomega, xlogy
 
-from ..engine.compiled import Indices, Matrix, kernel
-from ..engine.extras import optional
-from .certificates import Certificate, gap_rounding
-from .simplex import own_and_rest, project_row, project_simplex
+from mcsvm_lit.core.certificates import Certificate, gap_rounding
+from mcsvm_lit.core.simplex import own_and_rest, project_row, project_simplex
+from mcsvm_lit.engine.compiled import Indices, Matrix, kernel
+from mcsvm_lit.engine.extras import optional
 
 # %% ../../nbs/core/04a_losses.ipynb #103d2185
 LEAST = 1e-200  # a curvature that is none

@@ -52,9 +52,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .linear_algebra import conjugate_gradients
-from .losses import Loss
-from .simplex import own_and_rest
+from mcsvm_lit.core.linear_algebra import conjugate_gradients
+from mcsvm_lit.core.losses import Loss
+from mcsvm_lit.core.simplex import own_and_rest
 
 
 # %% ../../nbs/core/07b_passes.ipynb #49e13a7b

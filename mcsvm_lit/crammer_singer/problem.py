@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..core.certificates import score_rounding
-from ..core.estimators import kernel_scores
-from ..core.kernels import Kernel
-from ..core.losses import ONE_EACH, Costs, Hinge, by_label, loss_certificate, one_hot
-from ..core.simplex import own_and_rest
-from ..engine.extras import optional
-from ..engine.threads import cached_property
+from mcsvm_lit.core.certificates import score_rounding
+from mcsvm_lit.core.estimators import kernel_scores
+from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.losses import ONE_EACH, Costs, Hinge, by_label, loss_certificate, one_hot
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.threads import cached_property
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #d5d6f91b

@@ -98,6 +98,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff, score_rounding
+from mcsvm_lit.core.linear_algebra import least_squares
 from mcsvm_lit.core.losses import (
     MARGIN_LOSSES,
     SmallestMargin,
@@ -105,14 +107,11 @@ from mcsvm_lit.core.losses import (
     margin_loss,
     rivals,
 )
-
-from ..core.certificates import Certificate, gap_rounding, roundoff, score_rounding
-from ..core.linear_algebra import least_squares
-from ..core.simplex import project_row, room_along
-from ..core.solving import Goal, solve
-from ..engine.compiled import Count, Indices, Matrix, Number, Vector, kernel
-from ..engine.extras import optional
-from ..engine.threads import cached_property, one_thread
+from mcsvm_lit.core.simplex import project_row, room_along
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.engine.compiled import Count, Indices, Matrix, Number, Vector, kernel
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.threads import cached_property, one_thread
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #58b9a58c
