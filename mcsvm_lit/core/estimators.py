@@ -31,9 +31,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..engine.threads import in_blocks, limit_public, one_thread
-from .kernels import Kernel
-from .training import gather
+from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.training import gather
+from mcsvm_lit.engine.threads import in_blocks, limit_public, one_thread
 
 
 # %% ../../nbs/core/06_estimators.ipynb #61b5f212
@@ -263,6 +263,7 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
 class Certified:
     "What classifiers share whose `decision_bounds(X)` bound the differences of their scores."
 
+    @one_thread
     def certified(self, X):
         """Return where the predicted label is proved to be that of the exact optimum.
 

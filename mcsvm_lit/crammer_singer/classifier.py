@@ -27,6 +27,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from mcsvm_lit.core.certificates import roundoff, score_rounding
+from mcsvm_lit.core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
+from mcsvm_lit.core.kernels import refuse_indefinite
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,
     Bias,
@@ -40,6 +43,13 @@ from mcsvm_lit.core.landmarks import (
     span_certificates,
     until_certified,
 )
+from mcsvm_lit.core.passes import SmoothedHinge
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.core.solving import Effort, Goal, solve
+from mcsvm_lit.crammer_singer.costs import cost_table
+from mcsvm_lit.crammer_singer.hard_margin import solve_hard
+from mcsvm_lit.crammer_singer.interior_points import InteriorPoints
+from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
 from mcsvm_lit.crammer_singer.linear_solver import (
     LinearCrammerSinger,
     ProximalNewton,
@@ -56,19 +66,8 @@ from mcsvm_lit.crammer_singer.problem import (
     score_radius,
     slacks,
 )
-
-from ..core.certificates import roundoff, score_rounding
-from ..core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
-from ..core.kernels import refuse_indefinite
-from ..core.passes import SmoothedHinge
-from ..core.simplex import own_and_rest
-from ..core.solving import Effort, Goal, solve
-from .costs import cost_table
-from .hard_margin import solve_hard
-from .interior_points import InteriorPoints
-from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
-from .rows_at_work import RowsAtWork, minimise_hinge
-from .sampled_newton import SampledNewton
+from mcsvm_lit.crammer_singer.rows_at_work import RowsAtWork, minimise_hinge
+from mcsvm_lit.crammer_singer.sampled_newton import SampledNewton
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #30b2a9ae
 LARGEST_FACTOR = 3000  # examples: an eigendecomposition of so many takes some seconds

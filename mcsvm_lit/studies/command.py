@@ -30,6 +30,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.studies.figures import figures_dir
 from mcsvm_lit.studies.runner import (
     Outcome,
     agreement,
@@ -44,9 +46,6 @@ from mcsvm_lit.studies.runner import (
     reproduce,
     stale,
 )
-
-from ..engine.extras import optional
-from .figures import figures_dir
 
 
 # %% ../../nbs/studies/64_command.ipynb #417d7b91

@@ -85,6 +85,9 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from mcsvm_lit.core.drawing import INK, QUIET, axes
+from mcsvm_lit.studies import datasets
+from mcsvm_lit.studies.baselines import VennAbers, brier
 from mcsvm_lit.studies.runner import (
     Exhibit,
     jobs,
@@ -93,10 +96,6 @@ from mcsvm_lit.studies.runner import (
     reproduce,
     write_table,
 )
-
-from ..core.drawing import INK, QUIET, axes
-from . import datasets
-from .baselines import VennAbers, brier
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #b6d07b7c

@@ -26,7 +26,6 @@ __all__ = [
 import ast
 import hashlib
 import inspect
-import sys
 import textwrap
 from functools import cache
 from importlib import import_module

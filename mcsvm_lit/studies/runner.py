@@ -60,12 +60,12 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from .. import __version__
-from ..core.estimators import progress
-from .datasets import DataMissing
-from .figures import entry, figures_dir, is_float, repository_figures, to_svg
-from .provenance import code_of
-from .verdicts import counted, judgements
+from mcsvm_lit import __version__
+from mcsvm_lit.core.estimators import progress
+from mcsvm_lit.studies.datasets import DataMissing
+from mcsvm_lit.studies.figures import entry, figures_dir, is_float, repository_figures, to_svg
+from mcsvm_lit.studies.provenance import code_of
+from mcsvm_lit.studies.verdicts import counted, judgements
 
 
 # %% ../../nbs/studies/63_runner.ipynb #243b507d

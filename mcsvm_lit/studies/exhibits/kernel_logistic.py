@@ -112,6 +112,10 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 
+from mcsvm_lit.core.kernels import Kernel, gamma_of, pivoted_cholesky
+from mcsvm_lit.kernel_logistic.classifier import KernelLogisticRegression
+from mcsvm_lit.kernel_logistic.paper import bfgs_alpha, lbfgs_cholesky, section_5
+from mcsvm_lit.kernel_logistic.problem import klr_values, logistic_loss
 from mcsvm_lit.kernel_logistic.solvers import (
     REST_LOGIT,
     REST_SHARE,
@@ -122,14 +126,9 @@ from mcsvm_lit.kernel_logistic.solvers import (
     pair_steps,
     solve_klr,
 )
-
-from ...core.kernels import Kernel, gamma_of, pivoted_cholesky
-from ...kernel_logistic.classifier import KernelLogisticRegression
-from ...kernel_logistic.paper import bfgs_alpha, lbfgs_cholesky, section_5
-from ...kernel_logistic.problem import klr_values, logistic_loss
-from ..datasets import load, make_klr, make_waveform, standardise
-from ..figures import COLORS, MARKERS, axes, ours_beside_theirs, reliability
-from ..runner import exhibit, jobs
+from mcsvm_lit.studies.datasets import load, make_klr, make_waveform, standardise
+from mcsvm_lit.studies.figures import COLORS, MARKERS, axes, ours_beside_theirs, reliability
+from mcsvm_lit.studies.runner import exhibit, jobs
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #895a813d
 SIGMA2 = dict(
