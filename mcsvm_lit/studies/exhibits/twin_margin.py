@@ -40,7 +40,8 @@ __all__ = [
     "draw_table_3",
     "cells",
     "same_linear",
-    "at_least_one_better",
+    "gains",
+    "never_worse",
     "table_3",
     "splits_of_sizes",
     "standard_errors",
@@ -62,7 +63,7 @@ __all__ = [
     "auto_follows",
     "rules",
     "beside_published",
-    "best_is_near",
+    "no_twin_is_better",
     "more_sets",
     "draw_figure_1",
     "figure_1",
@@ -258,8 +259,13 @@ def same_linear(t):
     return all(abs(c[d, "linear"]["ours"] - c[d, "inhom. linear"]["ours"]) < 1e-9 for d in PAPER3)
 
 
-def at_least_one_better(t):
-    return all(r["honest"] >= r["ours"] - max(r["sd"], r["honest sd"]) for r in t)
+def gains(t):  # -> what cross-validation gains, in standard errors of the difference
+    spread = [(r["sd"] ** 2 + r["honest sd"] ** 2) / r["holdouts"] for r in t]
+    return np.array([r["honest"] - r["ours"] for r in t]) / np.sqrt(spread)
+
+
+def never_worse(t):
+    return gains(t).min() >= -2 and gains(t).max() > 2
 
 
 SHOW3 = (
@@ -296,8 +302,8 @@ SHOW3 = (
     "five folds",
     claims={
         "the inhomogeneous linear kernel gives what the linear one gives": same_linear,
-        "cross-validation is nowhere worse than the paper's protocol by more than one "
-        "standard deviation": at_least_one_better,
+        "cross-validation is nowhere worse than the paper's protocol by more than two standard "
+        "errors, and somewhere better by more": never_worse,
     },
     why="The Gaussian on wine, selected on training rows, takes the narrowest width, which fits "
     "them all and nothing else.",
@@ -385,17 +391,23 @@ def the_others_differ(t):
     return all(max(map(abs, z)) > largest_by_chance(len(z)) for z in worst)
 
 
-def allocations(over):  # -> jobs
-    "Every allocation of each of these cells."
-    return [dict(data=d, kernel=k, odd=odd) for d, k in over for odd in ODD_ROW[d]]
+def allocations(over, draws=1):  # -> jobs
+    "Every allocation of each of these cells, with one draw; of one that may be the paper's more."
+    every = [(d, k, odd) for d, k in over for odd in ODD_ROW[d]]
+    of = {"setosa": 1, "versicolor": 1}
+    return [
+        dict(data=d, kernel=k, odd=odd, draw=draw, repetitions=100)
+        for d, k, odd in every
+        for draw in range(1, of.get(odd, draws) + 1)
+    ]
 
 
 @exhibit(
     "TPM",
     "splits",
     "Cells of Table 3 over other draws of the splits",
-    [job | dict(draw=1, repetitions=100) for job in allocations([("iris", "hom. quadratic")])],
-    [job | dict(draw=s, repetitions=100) for job in allocations(OVER) for s in (1, 2, 3)],
+    allocations([("iris", "hom. quadratic")]),
+    allocations(OVER, 3),
     table=by_draw,
     columns=(
         "data",
@@ -607,9 +619,10 @@ def beside_published(rows):  # of holdouts -> a row for each data set
     return out
 
 
-def best_is_near(t):
-    ours = ("linear", "Gaussian", "pairs")
-    return all(max(r[k] for k in ours) >= max(r[k] for k in PUBLISHED) - 5 for r in t)
+def no_twin_is_better(t):
+    "Of ours the Gaussian alone, whatever the others give."
+    errors = [r["Gaussian sd"] / np.sqrt(r["holdouts"]) for r in t]
+    return all(r["Gaussian"] >= max(r[k] for k in PUBLISHED[1:]) - 2 * e for r, e in zip(t, errors))
 
 
 @exhibit(
@@ -634,7 +647,10 @@ def best_is_near(t):
     prints="announced, not shown",
     protocol="stratified 75/25 holdouts; scaling and every choice on the training rows; published: "
     "Table 2 of Chen and others (2022), other splits",
-    claims={"the best of ours is at most five points below the best published": best_is_near},
+    claims={
+        "the Gaussian is below neither of the published twin machines by more than two of its "
+        "standard errors": no_twin_is_better
+    },
 )
 def more_sets(rng, data, i):
     "Five holdouts, three classifiers."
