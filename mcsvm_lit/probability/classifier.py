@@ -109,9 +109,10 @@ from mcsvm_lit.probability.thresholds import (
 )
 
 from ..core.certificates import KKT
-from ..core.estimators import KernelClassifier, folds_of, progress, warn_unconverged
+from ..core.estimators import KernelClassifier, progress, warn_unconverged
 from ..core.kernels import Kernel, check_psd, pivoted_cholesky
 from ..core.simplex import grid_size
+from ..core.training import folds_of
 from ..engine.threads import across
 from .hinge import expand, in_row_space
 from .losses import border_weights, choose_truncation
