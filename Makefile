@@ -112,6 +112,7 @@ browser-test: .venv/.ready-browser docs
 
 export: .venv/.ready
 	@$(PY) tools/notebooks.py --export
+	@$(PY) tools/stubs.py
 	@$(PY) tools/notebooks.py --store $(NB)
 	@$(PY) tools/readme.py
 
@@ -125,5 +126,5 @@ wheel: .venv/.ready
 
 clean:
 	@echo 'Removing .venv and everything built'
-	@rm -rf .venv build dist docs/_build figures/_runs figures/report.html .pytest_cache .ruff_cache .hypothesis *.egg-info mcsvm_lit/core/_loops.*
+	@rm -rf .venv build dist docs/_build figures/_runs figures/_quick figures/report.html .pytest_cache .ruff_cache .hypothesis *.egg-info mcsvm_lit/core/_loops.*
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -34,7 +34,7 @@ from inspect import isfunction
 
 import numpy as np
 
-from ..engine.extras import optional
+from mcsvm_lit.engine.extras import optional
 
 # %% ../../nbs/core/09a_drawing.ipynb #f074d481
 COLORS = ["#0B4A9E", "#EB9500", "#008F5A", "#DBA0C2", "#A63A00", "#5ABCF7", "#333333", "#8E72B5"]

@@ -31,9 +31,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..engine.threads import in_blocks, limit_public, one_thread
-from .kernels import Kernel
-from .training import gather
+from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.training import gather
+from mcsvm_lit.engine.threads import in_blocks, limit_public, one_thread
 
 
 # %% ../../nbs/core/06_estimators.ipynb #61b5f212
@@ -208,7 +208,13 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     def _validated(self, X, y, sample_weight=None):
         "Rows, class indices and weights that can be worked with."
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
+            self,
+            X,
+            y,
+            accept_sparse=False if self.kernel == "precomputed" else "csr",
+            dtype=np.float64,
+            order="C",
+            accept_large_sparse=False,
         )
         if y.dtype.kind not in "iubU":  # whole numbers and names are labels
             check_classification_targets(y)

@@ -55,11 +55,11 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from scipy.special import entr, logsumexp
 
-from ..engine.threads import cached_property
-from .certificates import Certificate, gap_rounding, roundoff, score_rounding
-from .kernels import gram_block
-from .passes import Block, Rounds, SmoothedHinge, mixture, sampled_newton
-from .simplex import own_and_rest
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff, score_rounding
+from mcsvm_lit.core.kernels import gram_block
+from mcsvm_lit.core.passes import Block, Rounds, SmoothedHinge, mixture, sampled_newton
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.engine.threads import cached_property
 
 # %% ../../nbs/core/07c_landmarks.ipynb #061fa5a6
 CANDIDATES = 20_000  # rows among which landmarks are chosen

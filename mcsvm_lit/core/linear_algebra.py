@@ -22,7 +22,7 @@ __all__ = [
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ..engine.compiled import kernel
+from mcsvm_lit.engine.compiled import kernel
 
 
 # %% ../../nbs/core/07_linear_algebra.ipynb #8d26819a

@@ -61,9 +61,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from ..engine.compiled import kernel
-from .linear_algebra import conjugate_gradients
-from .simplex import own_and_rest, project_row
+from mcsvm_lit.core.linear_algebra import conjugate_gradients
+from mcsvm_lit.core.simplex import own_and_rest, project_row
+from mcsvm_lit.engine.compiled import kernel
 
 
 # %% ../../nbs/core/07b_passes.ipynb #49e13a7b

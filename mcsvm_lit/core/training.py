@@ -28,7 +28,7 @@ from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import compute_class_weight
 
-from .kernels import Kernel
+from mcsvm_lit.core.kernels import Kernel
 
 
 # %% ../../nbs/core/05a_training.ipynb #8003fa4e

@@ -27,6 +27,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from mcsvm_lit.core.certificates import roundoff, score_rounding
+from mcsvm_lit.core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
+from mcsvm_lit.core.kernels import refuse_indefinite
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,
     Bias,
@@ -40,6 +43,13 @@ from mcsvm_lit.core.landmarks import (
     span_certificates,
     until_certified,
 )
+from mcsvm_lit.core.passes import SmoothedHinge
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.core.solving import Effort, Goal, solve
+from mcsvm_lit.crammer_singer.costs import cost_table
+from mcsvm_lit.crammer_singer.hard_margin import solve_hard
+from mcsvm_lit.crammer_singer.interior_points import InteriorPoints
+from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
 from mcsvm_lit.crammer_singer.linear_solver import (
     LinearCrammerSinger,
     ProximalNewton,
@@ -56,19 +66,8 @@ from mcsvm_lit.crammer_singer.problem import (
     score_radius,
     slacks,
 )
-
-from ..core.certificates import roundoff, score_rounding
-from ..core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
-from ..core.kernels import refuse_indefinite
-from ..core.passes import SmoothedHinge
-from ..core.simplex import own_and_rest
-from ..core.solving import Effort, Goal, solve
-from .costs import cost_table
-from .hard_margin import solve_hard
-from .interior_points import InteriorPoints
-from .kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
-from .rows_at_work import RowsAtWork, minimise_hinge
-from .sampled_newton import SampledNewton
+from mcsvm_lit.crammer_singer.rows_at_work import RowsAtWork, minimise_hinge
+from mcsvm_lit.crammer_singer.sampled_newton import SampledNewton
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #30b2a9ae
 LARGEST_FACTOR = 3000  # examples: an eigendecomposition of so many takes some seconds
@@ -129,20 +128,32 @@ def rivals(F, η, y, tie=0.01):  # scores, distributions (n, K), class indices -
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #2802ecb4
 def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR0913  -> LandmarkFit
-    "The linear solvers on the features of landmarks."
+    """Fit by the linear solvers on the features of landmarks.
+
+    Scores are made again from the kernel. Where the bound on their rounding decides that the gap
+    is too wide, the solvers go on to a gap that is smaller by that bound.
+    """
     X, y, K = training.X, training.y, training.n_classes
     problem = LinearCrammerSinger(Rows(marks.features(X), float(bias)), y, c, K, costs)
-    nearer = replace(goal, tol=goal.tol * (1 - 1e-3))  # scores are made again from the kernel
     strategies = [RowsAtWork(), SampledNewton(), Sweeps(), ProximalNewton()]
-    solution = solve(problem, nearer, strategies)
-    η, _, M = solution.state
-    W, b = problem.rows.split(M)
-    a = marks.expansion(W)
-    F = scores_of(marks, X, a, b)
-    point = SpanPoint(footing_of(marks, X), X, a, b, own_and_rest(η, y, c), float(bias))
-    parts, n_iter = hinge_parts(F, η, y, costs.added(y, K)), solution.certificate.n_iter
-    certified = span_certificates(point, F, η, c, parts, n_iter=n_iter, tol=goal.tol)
-    return LandmarkFit(marks, a, b, η, F, *certified)
+    η, steps, aim = None, 0, goal.tol * (1 - 1e-3)
+    for _ in range(2):
+        left = None if goal.max_steps is None else goal.max_steps - steps
+        solution = solve(problem, replace(goal, tol=aim, max_steps=left), strategies, η)
+        η, _, M = solution.state
+        steps += solution.certificate.n_iter
+        W, b = problem.rows.split(M)
+        a = marks.expansion(W)
+        F = scores_of(marks, X, a, b)
+        point = SpanPoint(footing_of(marks, X), X, a, b, own_and_rest(η, y, c), float(bias))
+        parts = hinge_parts(F, η, y, costs.added(y, K))
+        certified = span_certificates(point, F, η, c, parts, n_iter=steps, tol=goal.tol)
+        fit = LandmarkFit(marks, a, b, η, F, *certified)
+        more = solution.certificate.converged and fit.certificate.certifiable
+        if fit.certificate.converged or not more:
+            break
+        aim -= fit.certificate.relative_rounding
+    return fit
 
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #db9ed5c6

@@ -25,9 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.certificates import Certificate, roundoff, score_rounding
-from ..core.solving import Solution, solve
-from .problem import slacks
+from mcsvm_lit.core.certificates import Certificate, roundoff, score_rounding
+from mcsvm_lit.core.solving import Solution, solve
+from mcsvm_lit.crammer_singer.problem import slacks
 
 # %% ../../nbs/crammer_singer/13b_hard_constraints.ipynb #b585c95c
 FIRST_C = 10.0  # in units of 1 / max K(x, x)

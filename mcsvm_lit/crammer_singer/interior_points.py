@@ -33,9 +33,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import helmert, qr, solve_triangular
 
-from ..core.simplex import room_along
-from .linear_solver import LinearCrammerSinger
-from .problem import State
+from mcsvm_lit.core.simplex import room_along
+from mcsvm_lit.crammer_singer.linear_solver import LinearCrammerSinger
+from mcsvm_lit.crammer_singer.problem import State
 
 # %% ../../nbs/crammer_singer/13d_interior_points.ipynb #374b6f88
 FAINT = 1e-150  # columns without a larger entry stay as they are: their squares vanish

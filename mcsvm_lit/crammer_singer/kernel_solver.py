@@ -69,13 +69,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.simplex import own_and_rest, project_row
-from ..core.single import DoubleRows, SingleRows, double_scores
-from ..core.solving import Goal, solve
-from ..core.training import row_codes
-from ..engine.compiled import kernel, stable_order
-from ..engine.threads import one_thread
-from .problem import ONE_EACH, Costs, CrammerSinger, State
+from mcsvm_lit.core.simplex import own_and_rest, project_row
+from mcsvm_lit.core.single import DoubleRows, SingleRows, double_scores
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.core.training import row_codes
+from mcsvm_lit.crammer_singer.problem import ONE_EACH, Costs, CrammerSinger, State
+from mcsvm_lit.engine.compiled import kernel, stable_order
+from mcsvm_lit.engine.threads import one_thread
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b60efc56
 SHARE = 0.5

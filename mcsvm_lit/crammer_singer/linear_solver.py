@@ -80,14 +80,14 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..core.certificates import Certificate, gap_rounding, roundoff
-from ..core.linear_algebra import conjugate_gradients, definite_solver
-from ..core.simplex import own_and_rest, project_row
-from ..core.solving import Goal, solve
-from ..engine.compiled import Indices, Matrix, Number, Vector, kernel
-from ..engine.threads import cached_property, one_thread
-from .kernel_solver import contrary, exchange
-from .problem import ONE_EACH, Costs, State, by_label, one_hot
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
+from mcsvm_lit.core.linear_algebra import conjugate_gradients, definite_solver
+from mcsvm_lit.core.simplex import own_and_rest, project_row
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.crammer_singer.kernel_solver import contrary, exchange
+from mcsvm_lit.crammer_singer.problem import ONE_EACH, Costs, State, by_label, one_hot
+from mcsvm_lit.engine.compiled import Indices, Matrix, Number, Vector, kernel
+from mcsvm_lit.engine.threads import cached_property, one_thread
 
 # %% ../../nbs/crammer_singer/13_linear_solver.ipynb #6a404ce7
 DENSE = 2**13  # entries up to which sparse rows are made dense: to slice those takes longer

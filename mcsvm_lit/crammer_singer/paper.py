@@ -31,10 +31,10 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.certificates import relative_gap
-from ..core.kernels import Kernel, KernelRows, check_psd
-from ..core.simplex import project_simplex
-from .problem import cs_certificate, cs_gaps, one_hot, psi
+from mcsvm_lit.core.certificates import relative_gap
+from mcsvm_lit.core.kernels import Kernel, KernelRows, check_psd
+from mcsvm_lit.core.simplex import project_simplex
+from mcsvm_lit.crammer_singer.problem import cs_certificate, cs_gaps, one_hot, psi
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #8b5e893b

@@ -27,13 +27,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..core.certificates import Certificate, gap_rounding, score_rounding
-from ..core.estimators import kernel_scores
-from ..core.kernels import Kernel
-from ..core.simplex import own_and_rest
-from ..engine.compiled import Indices, Matrix
-from ..engine.extras import optional
-from ..engine.threads import cached_property
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, score_rounding
+from mcsvm_lit.core.estimators import kernel_scores
+from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.engine.compiled import Indices, Matrix
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.threads import cached_property
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #8a49fafa

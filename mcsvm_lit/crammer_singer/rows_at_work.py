@@ -32,18 +32,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from mcsvm_lit.core.passes import Rounds, SmoothedHinge, Standing, blocks_of, sampled_newton
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.crammer_singer.linear_solver import (
     LinearCrammerSinger,
     ProximalNewton,
     Rows,
     Sweeps,
 )
-
-from ..core.passes import Rounds, SmoothedHinge, Standing, blocks_of, sampled_newton
-from ..core.simplex import own_and_rest
-from ..core.solving import Goal, solve
-from .problem import State, one_hot
-from .sampled_newton import ROWS_AN_UNKNOWN
+from mcsvm_lit.crammer_singer.problem import State, one_hot
+from mcsvm_lit.crammer_singer.sampled_newton import ROWS_AN_UNKNOWN
 
 # %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #dc85d95b
 BESIDE_X = "place", "worth", "ticket", "y", "c"

@@ -8,9 +8,9 @@ __all__ = ["ROWS_AN_UNKNOWN", "MANY_ROWS", "FINEST", "MOST_PASSES", "SampledNewt
 # %% ../../nbs/crammer_singer/13a_sampled_newton.ipynb #3555ed18
 import numpy as np
 
-from ..core.passes import Rounds, SmoothedHinge, blocks_of, sampled_newton
-from .linear_solver import LinearCrammerSinger, joined
-from .problem import State
+from mcsvm_lit.core.passes import Rounds, SmoothedHinge, blocks_of, sampled_newton
+from mcsvm_lit.crammer_singer.linear_solver import LinearCrammerSinger, joined
+from mcsvm_lit.crammer_singer.problem import State
 
 # %% ../../nbs/crammer_singer/13a_sampled_newton.ipynb #09be746e
 ROWS_AN_UNKNOWN = 5  # rows for each number in the prototypes that make passes worth while

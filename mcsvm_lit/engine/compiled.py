@@ -6,6 +6,7 @@
 __all__ = [
     "registry",
     "BLAS",
+    "NAME",
     "Number",
     "Count",
     "Flag",
@@ -29,6 +30,7 @@ __all__ = [
     "modules_of",
     "Library",
     "kind_told",
+    "check_length",
     "library",
     "Status",
     "status",
@@ -47,6 +49,7 @@ import json
 import os
 import pkgutil
 import re
+import struct
 import sys
 import threading
 import types
@@ -206,19 +209,31 @@ def link_to_dispatchers(k):  # -> function
     return functools.update_wrapper(rebuilt, f)
 
 
-def _dispatcher(k):
-    "What numba runs a kernel with, or the plain function where numba is missing."
-    if find_spec("numba") is None:
-        k.served_by = "python: numba is not installed"
-        warnings.warn(
-            "numba is not installed: compiled loops run as plain Python, some hundred times "
-            'slower. Install it with: pip install "mcsvm_lit[numba]"',
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return k.py_func
-    import numba
+@functools.cache
+def _numba():  # -> module or None, why there is none
+    "Import numba; where that fails, say once what it costs."
+    try:
+        import numba
+    except ImportError as e:
+        absent = isinstance(e, ModuleNotFoundError) and e.name == "numba"
+        why = "numba is not installed" if absent else f"numba cannot be imported ({e})"
+    else:
+        return numba, ""
+    warnings.warn(
+        f"{why}: inner loops run as plain Python, and a fit takes some 40 to 90 times as long. "
+        'Install it with: pip install "mcsvm_lit[numba]"',
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None, why
 
+
+def _dispatcher(k):
+    "Return what numba runs a kernel with, or the plain function where there is no numba."
+    numba, why = _numba()
+    if numba is None:
+        k.served_by = f"python: {why}"
+        return k.py_func
     f = link_to_dispatchers(k)
     in_a_file = os.path.isfile(f.__code__.co_filename)
     folder = cache_folder() if in_a_file else None
@@ -230,9 +245,26 @@ def _dispatcher(k):
         if folder:
             # numba reads this once, while the dispatcher is made.
             numba.config.CACHE_DIR = str(folder / k.digest())
-        return _ours(numba.njit(f, cache=folder is not None, nogil=True, error_model="numpy"))
+        made = numba.njit(f, cache=folder is not None, nogil=True, error_model="numpy")
     finally:
         numba.config.CACHE_DIR = before
+    if folder:
+        _forget_damage(made._cache)
+    return _ours(made)
+
+
+def _forget_damage(cache):  # of a dispatcher
+    "Let what numba cannot read of its cache be compiled again, instead of ending every process."
+    load = cache.load_overload
+
+    def load_or_forget(signature, target):
+        try:
+            return load(signature, target)
+        except Exception:
+            cache.flush()
+            return None
+
+    cache.load_overload = load_or_forget
 
 
 # %% ../../nbs/engine/80_compiled.ipynb #f08c965e
@@ -295,9 +327,12 @@ def _announce(numba):
 
 # %% ../../nbs/engine/80_compiled.ipynb #5be8df00
 @functools.cache
-def file_digest(module):  # name -> digest
-    "Changes whenever the file of a module does."
-    return sha1(Path(sys.modules[module].__file__).read_bytes()).hexdigest()
+def file_digest(module):  # name -> digest, or "" where there is no file
+    "Return what changes whenever the file of a module does."
+    try:
+        return sha1(Path(sys.modules[module].__file__).read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def modules_of(k):  # -> set of names
@@ -342,18 +377,17 @@ class Library:
         fact = self.kernels.get(name_of(k))
         if fact is None:
             return "it is not in the library"
+        same_files = all(
+            m in sys.modules and file_digest(m) == self.about["modules"][m] for m in fact["modules"]
+        )
+        same_constants = constants_of(k) == fact["constants"]
+        if same_files and same_constants:
+            return ""
         try:
-            same_files = all(
-                m in sys.modules and file_digest(m) == self.about["modules"][m]
-                for m in fact["modules"]
-            )
-            if same_files and constants_of(k) == fact["constants"]:
-                return ""
-            if k.digest() == fact["digest"]:
-                return ""
+            unchanged = k.digest() == fact["digest"]
         except OSError:
-            pass  # no source to compare with
-        return "its source is not the one that the library was built from"
+            unchanged = same_constants  # installed without sources
+        return "" if unchanged else "its source is not the one that the library was built from"
 
     def function(self, k):
         "A kernel, as a function of Python; arguments of other types go to numba."
@@ -387,21 +421,35 @@ BLAS = [
     ("cython_lapack", "dgesv", "iidiidii"),
 ]
 
-
 # %% ../../nbs/engine/80_compiled.ipynb #961a135d
+NAME = "mcsvm_lit.core._loops"  # of the library
+
+
+def check_length(file):
+    "Raise an ImportError if a shared library of Linux ends before its table of sections does."
+    head = file.read_bytes()[:64]
+    if head.startswith(b"\x7fELF\x02\x01") and len(head) == 64:
+        (start,) = struct.unpack_from("<Q", head, 40)
+        size, count = struct.unpack_from("<HH", head, 58)
+        if start + size * count <= file.stat().st_size:
+            return
+    elif sys.platform != "linux":
+        return  # whose loaders look for themselves
+    raise ImportError(f"{file} is incomplete")
+
+
 @functools.cache
 def library():  # -> Library or None, why there is none
-    "The library of this installation."
+    "Return the library of this installation."
     wish = os.environ.get("MCSVM_LIT_KERNELS", "library")
     if wish != "library":
         return None, f"MCSVM_LIT_KERNELS is {wish}"
-    name = "mcsvm_lit.core._loops"
     try:
-        return Library(import_module(name)), ""
-    except ModuleNotFoundError as e:
-        if e.name == name:
+        place = find_spec(NAME)
+        if place is None:
             return None, "no library was built"
-        why = str(e)
+        check_length(Path(place.origin))
+        return Library(import_module(NAME)), ""
     except Exception as e:
         why = str(e)
     warnings.warn(

@@ -24,6 +24,16 @@ from scipy.special import log_softmax
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from mcsvm_lit.core.certificates import roundoff, score_rounding
+from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
+from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
+from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
+from mcsvm_lit.core.passes import Softmax
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.core.training import row_codes
+from mcsvm_lit.kernel_logistic.linear import FeatureNewton, LinearLogistic, few_features
+from mcsvm_lit.kernel_logistic.many_rows import SingleNewton
 from mcsvm_lit.kernel_logistic.multinomial import (
     SoftmaxLogistic,
     best_intercepts,
@@ -31,20 +41,9 @@ from mcsvm_lit.kernel_logistic.multinomial import (
     softmax_score_bound,
     softmax_strategies,
 )
-
-from ..core.certificates import roundoff, score_rounding
-from ..core.estimators import Certified, KernelClassifier, warn_unconverged
-from ..core.kernels import Kernel, refuse_indefinite
-from ..core.landmarks import Bias, fit_landmarks, until_certified
-from ..core.passes import Softmax
-from ..core.simplex import own_and_rest
-from ..core.solving import Goal, solve
-from ..core.training import row_codes
-from .linear import FeatureNewton, LinearLogistic, few_features
-from .many_rows import SingleNewton
-from .problem import score_bound
-from .sampled_newton import SampledNewton, many_rows, rows_problem
-from .solvers import BinaryLogistic, Gram, strategies_for
+from mcsvm_lit.kernel_logistic.problem import score_bound
+from mcsvm_lit.kernel_logistic.sampled_newton import SampledNewton, many_rows, rows_problem
+from mcsvm_lit.kernel_logistic.solvers import BinaryLogistic, Gram, strategies_for
 
 
 # %% ../../nbs/kernel_logistic/25_classifier.ipynb #caf069b3

@@ -27,8 +27,8 @@ from scipy.special import expit, log_softmax, ndtr, softmax
 from scipy.stats import norm, qmc
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.kernels import Kernel
-from ..engine.threads import limit_public
+from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.engine.threads import limit_public
 
 
 # %% ../../nbs/kernel_logistic/26_gaussian_process.ipynb #27aa5262

@@ -30,6 +30,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
+from mcsvm_lit.core.linear_algebra import definite_solver
+from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.kernel_logistic.multinomial import (
     best_intercepts,
     log_probabilities,
@@ -37,10 +40,6 @@ from mcsvm_lit.kernel_logistic.multinomial import (
     softmax_kl,
     softmax_loss,
 )
-
-from ..core.certificates import Certificate, gap_rounding, roundoff
-from ..core.linear_algebra import definite_solver
-from ..core.simplex import own_and_rest
 
 # %% ../../nbs/kernel_logistic/23b_linear.ipynb #b308a17a
 NOTHING = 1e-150  # entries whose square is lost; a column of them is as good as zero

@@ -22,6 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mcsvm_lit.core.landmarks import LandmarkSpan
+from mcsvm_lit.core.linear_algebra import definite_solver
 from mcsvm_lit.kernel_logistic.multinomial import (
     RISING_AIM,
     SOFTMAX_NEWTON_LIMIT,
@@ -30,9 +32,6 @@ from mcsvm_lit.kernel_logistic.multinomial import (
     softmax_newton,
     solve_softmax,
 )
-
-from ..core.landmarks import LandmarkSpan
-from ..core.linear_algebra import definite_solver
 
 # %% ../../nbs/kernel_logistic/23d_many_rows.ipynb #61c5ba2a
 CORE = 300  # unknowns of the core: it costs n CORE² multiplications in each iteration

@@ -77,6 +77,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
+from mcsvm_lit.core.certificates import Certificate, gap_rounding
+from mcsvm_lit.core.linear_algebra import conjugate_gradients, definite_solver
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.core.solving import Pace, solve
+from mcsvm_lit.engine.compiled import Indices, Matrix, SingleMatrix, Vector, kernel
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.threads import one_thread
+from mcsvm_lit.kernel_logistic.problem import best_intercept, positive_weights, square_root
 from mcsvm_lit.kernel_logistic.solvers import (
     BestPoint,
     Gram,
@@ -84,15 +92,6 @@ from mcsvm_lit.kernel_logistic.solvers import (
     Options,
     unwatched,
 )
-
-from ..core.certificates import Certificate, gap_rounding
-from ..core.linear_algebra import conjugate_gradients, definite_solver
-from ..core.simplex import own_and_rest
-from ..core.solving import Pace, solve
-from ..engine.compiled import Indices, Matrix, SingleMatrix, Vector, kernel
-from ..engine.extras import optional
-from ..engine.threads import one_thread
-from .problem import best_intercept, positive_weights, square_root
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #a85a6a30
 BLOCK_EARLY = 0.8  # of the aim: where blocks end, since balancing costs a part of the gap

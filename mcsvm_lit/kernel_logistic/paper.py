@@ -44,15 +44,14 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from mcsvm_lit.core.certificates import Certificate
+from mcsvm_lit.engine.compiled import Vector, kernel
 from mcsvm_lit.kernel_logistic.problem import (
     best_intercept,
     klr_certificate,
     klr_check,
     logistic_loss,
 )
-
-from ..core.certificates import Certificate
-from ..engine.compiled import Vector, kernel
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #ea1cc0fc

@@ -23,8 +23,8 @@ __all__ = [
 import numpy as np
 from scipy.special import expit
 
-from ..core.certificates import Certificate, gap_rounding
-from ..engine.extras import optional
+from mcsvm_lit.core.certificates import Certificate, gap_rounding
+from mcsvm_lit.engine.extras import optional
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #a421531e

@@ -20,9 +20,9 @@ __all__ = [
 # %% ../../nbs/kernel_logistic/23c_sampled_newton.ipynb #30111c45
 import numpy as np
 
-from ..core.passes import Rounds, Softmax, blocks_of, sampled_newton
-from .linear import LinearLogistic, Table, few_features, values_and_slope
-from .multinomial import softmax_check
+from mcsvm_lit.core.passes import Rounds, Softmax, blocks_of, sampled_newton
+from mcsvm_lit.kernel_logistic.linear import LinearLogistic, Table, few_features, values_and_slope
+from mcsvm_lit.kernel_logistic.multinomial import softmax_check
 
 # %% ../../nbs/kernel_logistic/23c_sampled_newton.ipynb #d37c1691
 HEAVY = 1e10  # operations for one matrix (23.19): some seconds

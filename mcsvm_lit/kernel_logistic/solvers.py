@@ -87,6 +87,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit
 
+from mcsvm_lit.core.certificates import Certificate, score_rounding
 from mcsvm_lit.core.kernels import (
     Kernel,
     KernelRows,
@@ -101,13 +102,11 @@ from mcsvm_lit.core.linear_algebra import (
     least_squares,
     share_of,
 )
-
-from ..core.certificates import Certificate, score_rounding
-from ..core.single import DoubleRows, KeptRows, KeptTiles, SingleRows
-from ..core.solving import Effort, Goal, Pace, solve
-from ..engine.compiled import Vector, kernel
-from ..engine.threads import cached_property, one_thread
-from .problem import best_intercept, klr_certificate, klr_check, klr_values
+from mcsvm_lit.core.single import DoubleRows, KeptRows, KeptTiles, SingleRows
+from mcsvm_lit.core.solving import Effort, Goal, Pace, solve
+from mcsvm_lit.engine.compiled import Vector, kernel
+from mcsvm_lit.engine.threads import cached_property, one_thread
+from mcsvm_lit.kernel_logistic.problem import best_intercept, klr_certificate, klr_check, klr_values
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #52be7817
 REST_SHARE = 1e-13  # of c: a multiplier this near to a wall may rest; the scores cannot see it

@@ -27,6 +27,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import expit
 
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, score_rounding
+from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.kernel_logistic.problem import (
     best_intercept,
     klr_check,
@@ -40,9 +42,6 @@ from mcsvm_lit.kernel_logistic.solvers import (
     newton,
     unwatched,
 )
-
-from ..core.certificates import Certificate, gap_rounding, score_rounding
-from ..engine.threads import one_thread
 
 
 # %% ../../nbs/kernel_logistic/24_sparse.ipynb #6524b765

@@ -27,13 +27,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..core.estimators import WholeFit
-from ..engine.threads import across, limit_public
-from .classifier import TWO_CLASS, HeldOut, heat, seed_of, weights_of
-from .losses import border_weights
-from .simplex import label_shares
-from .thresholds import combined, positive_share, two_class_machines
-from .truncated import TruncatedHingeSVC
+from mcsvm_lit.core.estimators import WholeFit
+from mcsvm_lit.engine.threads import across, limit_public
+from mcsvm_lit.probability.classifier import TWO_CLASS, HeldOut, heat, seed_of, weights_of
+from mcsvm_lit.probability.losses import border_weights
+from mcsvm_lit.probability.simplex import label_shares
+from mcsvm_lit.probability.thresholds import combined, positive_share, two_class_machines
+from mcsvm_lit.probability.truncated import TruncatedHingeSVC
 
 
 # %% ../../nbs/probability/56_any_classifier.ipynb #51d24346

@@ -80,6 +80,15 @@ from sklearn.base import _fit_context, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from mcsvm_lit.core.certificates import KKT
+from mcsvm_lit.core.estimators import KernelClassifier, progress, warn_unconverged
+from mcsvm_lit.core.kernels import Kernel, check_psd, pivoted_cholesky
+from mcsvm_lit.core.simplex import grid_size
+from mcsvm_lit.core.training import folds_of
+from mcsvm_lit.engine.threads import across
+from mcsvm_lit.probability.hinge import expand, in_row_space
+from mcsvm_lit.probability.losses import border_weights, choose_truncation
+from mcsvm_lit.probability.path_in_weights import Sample, tour
 from mcsvm_lit.probability.simplex import (
     denominator,
     direct_bounds,
@@ -107,17 +116,7 @@ from mcsvm_lit.probability.thresholds import (
     row_blocks,
     two_class_machines,
 )
-
-from ..core.certificates import KKT
-from ..core.estimators import KernelClassifier, progress, warn_unconverged
-from ..core.kernels import Kernel, check_psd, pivoted_cholesky
-from ..core.simplex import grid_size
-from ..core.training import folds_of
-from ..engine.threads import across
-from .hinge import expand, in_row_space
-from .losses import border_weights, choose_truncation
-from .path_in_weights import Sample, tour
-from .truncated import Truncation, kernel_many, slopes, truncated_many
+from mcsvm_lit.probability.truncated import Truncation, kernel_many, slopes, truncated_many
 
 # %% ../../nbs/probability/54_classifier.ipynb #b3d30e8f
 MOST_WEIGHTS = 200_000  # a lattice of more weights is refused

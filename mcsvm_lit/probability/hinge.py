@@ -102,15 +102,15 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import xlogy
 
-from ..core.certificates import Certificate, gap_rounding, roundoff, score_rounding
-from ..core.linear_algebra import least_squares
-from ..core.simplex import project_row, room_along
-from ..core.solving import Goal, solve
-from ..engine.compiled import Count, Indices, Matrix, Number, Vector, kernel
-from ..engine.extras import optional
-from ..engine.threads import cached_property, one_thread
-from .losses import dloss
-from .losses import loss as loss_of
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff, score_rounding
+from mcsvm_lit.core.linear_algebra import least_squares
+from mcsvm_lit.core.simplex import project_row, room_along
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.engine.compiled import Count, Indices, Matrix, Number, Vector, kernel
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.threads import cached_property, one_thread
+from mcsvm_lit.probability.losses import dloss
+from mcsvm_lit.probability.losses import loss as loss_of
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #c3c6350d

@@ -64,6 +64,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from mcsvm_lit.core.certificates import relative_gap
+from mcsvm_lit.core.estimators import progress
+from mcsvm_lit.core.paths import ExactPath, between
+from mcsvm_lit.engine.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
+from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.probability.hinge import (
     CURVATURE,
     HingeState,
@@ -76,12 +81,6 @@ from mcsvm_lit.probability.hinge import (
     solution_of,
     solve_hinge,
 )
-
-from ..core.certificates import relative_gap
-from ..core.estimators import progress
-from ..core.paths import ExactPath, between
-from ..engine.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
-from ..engine.threads import one_thread
 
 # %% ../../nbs/probability/52a_path_in_weights.ipynb #f0d021a1
 JITTER = 1e-10

@@ -53,6 +53,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from mcsvm_lit.core.paths import load_record, save_record
+from mcsvm_lit.core.simplex import quasi_simplex
+from mcsvm_lit.engine.compiled import kernel
+from mcsvm_lit.engine.threads import cached_property, one_thread
+from mcsvm_lit.probability.hinge import CURVATURE, expand
+from mcsvm_lit.probability.losses import choose_truncation
 from mcsvm_lit.probability.path_in_weights import (
     Rows,
     first_vertex,
@@ -60,15 +66,8 @@ from mcsvm_lit.probability.path_in_weights import (
     rows_of,
     saddle,
 )
-
-from ..core.paths import load_record, save_record
-from ..core.simplex import quasi_simplex
-from ..engine.compiled import kernel
-from ..engine.threads import cached_property, one_thread
-from .hinge import CURVATURE, expand
-from .losses import choose_truncation
-from .simplex import inverse_shares
-from .truncated import DCA_STEPS, slopes
+from mcsvm_lit.probability.simplex import inverse_shares
+from mcsvm_lit.probability.truncated import DCA_STEPS, slopes
 
 
 # %% ../../nbs/probability/57_regions.ipynb #4435b84d

@@ -46,8 +46,8 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.simplex import grid_cells, kuhn_cells, quasi_simplex, simplex_grid
-from .losses import border_weights
+from mcsvm_lit.core.simplex import grid_cells, kuhn_cells, quasi_simplex, simplex_grid
+from mcsvm_lit.probability.losses import border_weights
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #22e29d91

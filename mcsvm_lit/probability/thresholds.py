@@ -79,13 +79,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.certificates import Certificate, gap_rounding, score_rounding
-from ..core.kernels import KernelRows, check_psd
-from ..core.linear_algebra import least_squares
-from ..core.simplex import room_along
-from ..engine.compiled import Matrix, Vector, kernel
-from ..engine.threads import one_thread
-from .simplex import couple, coupling_matrix
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, score_rounding
+from mcsvm_lit.core.kernels import KernelRows, check_psd
+from mcsvm_lit.core.linear_algebra import least_squares
+from mcsvm_lit.core.simplex import room_along
+from mcsvm_lit.engine.compiled import Matrix, Vector, kernel
+from mcsvm_lit.engine.threads import one_thread
+from mcsvm_lit.probability.simplex import couple, coupling_matrix
 
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #236d85da

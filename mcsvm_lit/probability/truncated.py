@@ -60,6 +60,10 @@ from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from mcsvm_lit.core.certificates import FEASIBLE
+from mcsvm_lit.core.estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
+from mcsvm_lit.core.kernels import Kernel, check_psd, pivoted_cholesky
+from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.probability.hinge import (
     BY_KERNEL,
     BY_ROWS,
@@ -75,13 +79,8 @@ from mcsvm_lit.probability.hinge import (
     least_norm,
     solution_of,
 )
-
-from ..core.certificates import FEASIBLE
-from ..core.estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
-from ..core.kernels import Kernel, check_psd, pivoted_cholesky
-from ..core.solving import Goal, solve
-from .losses import choose_truncation, dloss, truncated
-from .path_in_weights import check_weights, collected, solve_many, tour
+from mcsvm_lit.probability.losses import choose_truncation, dloss, truncated
+from mcsvm_lit.probability.path_in_weights import check_weights, collected, solve_many, tour
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #c5eddd33

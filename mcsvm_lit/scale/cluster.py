@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from ..core.passes import Rounds, added, survey, surveyed, visit
+from mcsvm_lit.core.passes import Rounds, added, survey, surveyed, visit
 
 # %% ../../nbs/scale/70c_cluster.ipynb #67765e6e
 FAN_IN = 8  # reports that are added at once

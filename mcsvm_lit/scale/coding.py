@@ -23,7 +23,7 @@ from scipy import sparse
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..core.passes import Block
+from mcsvm_lit.core.passes import Block
 
 # %% ../../nbs/scale/70b_coding.ipynb #85cb6b7c
 LONGEST = 1e150  # the largest number whose square, summed over rows, a float can hold

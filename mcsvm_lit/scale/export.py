@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..engine.extras import optional
-from ..probability.thresholds import LEAST_SHARE
-from ..twin_ksvc.surface import NO_SLOPE
-from ..twin_margin.classifier import ON_THE_PLANE
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.probability.thresholds import LEAST_SHARE
+from mcsvm_lit.twin_ksvc.surface import NO_SLOPE
+from mcsvm_lit.twin_margin.classifier import ON_THE_PLANE
 
 
 # %% ../../nbs/scale/79_export.ipynb #fc8942cd

@@ -42,10 +42,9 @@ from mcsvm_lit.core.landmarks import (
     sums_rounding,
     two_certificates,
 )
-
-from ..core.passes import SmoothedHinge, mixture
-from ..core.simplex import own_and_rest
-from ..core.training import Moments, moments
+from mcsvm_lit.core.passes import SmoothedHinge, mixture
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.core.training import Moments, moments
 
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #69f60372

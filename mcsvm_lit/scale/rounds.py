@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.simplex import project_simplex
+from mcsvm_lit.core.simplex import project_simplex
 
 
 # %% ../../nbs/scale/72_rounds.ipynb #56bce990

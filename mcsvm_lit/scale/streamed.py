@@ -37,6 +37,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from mcsvm_lit.core.certificates import Certificate, roundoff
+from mcsvm_lit.core.estimators import WholeFit, kernel_scores, warn_unconverged
+from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,
     CANDIDATES,
@@ -53,6 +56,14 @@ from mcsvm_lit.core.passes import (
     mixture,
     sampled_newton,
 )
+from mcsvm_lit.core.training import gamma_from
+from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC, one_of_two
+from mcsvm_lit.crammer_singer.rows_at_work import minimise_hinge
+from mcsvm_lit.engine.threads import limit_public
+from mcsvm_lit.kernel_logistic.classifier import KernelLogisticRegression, probabilities
+from mcsvm_lit.kernel_logistic.multinomial import zero_sum_step
+from mcsvm_lit.scale.cluster import DaskRounds, active_client
+from mcsvm_lit.scale.coding import checked, coded, coding_of, label_counts
 from mcsvm_lit.scale.landmarks import (
     Asked,
     FeaturesInTurn,
@@ -72,18 +83,6 @@ from mcsvm_lit.scale.sources import (
     partitions,
     source_of,
 )
-
-from ..core.certificates import Certificate, roundoff
-from ..core.estimators import WholeFit, kernel_scores, warn_unconverged
-from ..core.kernels import Kernel
-from ..core.training import gamma_from
-from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
-from ..crammer_singer.rows_at_work import minimise_hinge
-from ..engine.threads import limit_public
-from ..kernel_logistic.classifier import KernelLogisticRegression, probabilities
-from ..kernel_logistic.multinomial import zero_sum_step
-from .cluster import DaskRounds, active_client
-from .coding import checked, coded, coding_of, label_counts
 
 
 # %% ../../nbs/scale/71_streamed.ipynb #67a46cbb

@@ -48,7 +48,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..probability.classifier import best_temperature, log_likelihood
+from mcsvm_lit.probability.classifier import best_temperature, log_likelihood
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #725863f4

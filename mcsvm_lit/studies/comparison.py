@@ -59,8 +59,9 @@ __all__ = [
     "compare",
     "stored",
     "mean_ranks",
-    "friedman",
     "nemenyi",
+    "holm",
+    "pairwise",
     "groups",
     "critical_difference",
     "main",
@@ -74,15 +75,19 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, rankdata, studentized_range, wilcoxon
+from scipy.stats import rankdata, studentized_range, wilcoxon
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from mcsvm_lit.core.drawing import INK, QUIET, axes
+from mcsvm_lit.studies import datasets
+from mcsvm_lit.studies.baselines import VennAbers, brier
 from mcsvm_lit.studies.runner import (
     Exhibit,
     jobs,
@@ -91,10 +96,6 @@ from mcsvm_lit.studies.runner import (
     reproduce,
     write_table,
 )
-
-from ..core.drawing import INK, QUIET, axes
-from . import datasets
-from .baselines import VennAbers, brier
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #b6d07b7c
@@ -670,18 +671,27 @@ def mean_ranks(table):  # {classifier: values over the data sets}, smaller is be
     return {list(table)[j]: float(means[j]) for j in np.argsort(means, kind="stable")}
 
 
-def friedman(table):  # -> (statistic, p)
-    """Friedman's test (64.1) that all classifiers are alike."""
-    ranks = _ranks(table)
-    n, k = ranks.shape
-    value = 12 * n / (k * (k + 1)) * ((ranks.mean(axis=0) ** 2).sum() - k * (k + 1) ** 2 / 4)
-    return float(value), float(chi2.sf(value, k - 1))
-
-
 def nemenyi(n, k, level=0.05):  # data sets, classifiers
     """The difference of mean ranks that is significant (64.2)."""
     q = studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(k * (k + 1) / (6 * n)))
+
+
+def holm(p):  # (m,) p-values -> (m,)
+    """Correct p-values of several tests by Holm's method."""
+    p = np.asarray(p, float)
+    order = np.argsort(p, kind="stable")
+    raised = np.empty(len(p))
+    raised[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return np.minimum(raised, 1.0)
+
+
+def pairwise(table):  # {classifier: values over the data sets} -> {(one, other): p}
+    """Compare classifiers in pairs by Wilcoxon's signed-rank test, corrected by Holm's method."""
+    pairs = list(combinations(table, 2))
+    differences = (np.subtract(table[a], table[b]) for a, b in pairs)
+    p = [wilcoxon(d).pvalue if np.any(d) else 1.0 for d in differences]
+    return dict(zip(pairs, map(float, holm(p))))
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #df2f5303

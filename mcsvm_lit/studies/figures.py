@@ -53,13 +53,12 @@ from mcsvm_lit.core.drawing import (
     rendered,
     tint,
 )
-
-from ..core.drawing import axes as axes
-from ..core.drawing import png as png
-from ..core.drawing import style as style
-from ..core.drawing import ternary as ternary
-from ..core.drawing import ternary_cells as ternary_cells
-from ..core.drawing import to_xy as to_xy
+from mcsvm_lit.core.drawing import axes as axes
+from mcsvm_lit.core.drawing import png as png
+from mcsvm_lit.core.drawing import style as style
+from mcsvm_lit.core.drawing import ternary as ternary
+from mcsvm_lit.core.drawing import ternary_cells as ternary_cells
+from mcsvm_lit.core.drawing import to_xy as to_xy
 
 
 # %% ../../nbs/studies/61_figures.ipynb #29bcc6c0

@@ -59,6 +59,10 @@ from mcsvm_lit.core.estimators import (
     progress,
     warn_unconverged,
 )
+from mcsvm_lit.core.kernels import Kernel, check_psd, refuse_indefinite
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.core.training import folds_of, gather, scale_gamma
+from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_ksvc.kernel_planes import (
     KernelPlane,
     KernelValues,
@@ -95,12 +99,7 @@ from mcsvm_lit.twin_ksvc.surface import (
     landmarks_of,
     surface_of,
 )
-
-from ..core.kernels import Kernel, check_psd, refuse_indefinite
-from ..core.solving import Goal, solve
-from ..core.training import folds_of, gather, scale_gamma
-from ..engine.threads import across
-from .vote import Ballot, Rules, climb, squash, tally
+from mcsvm_lit.twin_ksvc.vote import Ballot, Rules, climb, squash, tally
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #b7095485

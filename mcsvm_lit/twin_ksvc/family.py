@@ -21,11 +21,11 @@ from itertools import combinations
 
 import numpy as np
 
-from ..core.training import folds_of, gather
-from .path_in_lambda import path_of
-from .problem import homogeneous, plane, twin_dual, twin_qp
-from .surface import bit_level, distances, plane_lengths
-from .vote import squash, tally
+from mcsvm_lit.core.training import folds_of, gather
+from mcsvm_lit.twin_ksvc.path_in_lambda import path_of
+from mcsvm_lit.twin_ksvc.problem import homogeneous, plane, twin_dual, twin_qp
+from mcsvm_lit.twin_ksvc.surface import bit_level, distances, plane_lengths
+from mcsvm_lit.twin_ksvc.vote import squash, tally
 
 # %% ../../nbs/twin_ksvc/45_family.ipynb #db653017
 SCHEMES = "ovovr", "ovr", "ovo"

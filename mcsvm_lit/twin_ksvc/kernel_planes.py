@@ -47,11 +47,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
-from ..core.boxqp import NOT_PSD, BoxProgram, boxqp_trusted
-from ..core.certificates import Certificate, roundoff
-from ..core.kernels import gram_block
-from ..engine.threads import cached_property
-from .surface import Hyperplane
+from mcsvm_lit.core.boxqp import NOT_PSD, BoxProgram, boxqp_trusted
+from mcsvm_lit.core.certificates import Certificate, roundoff
+from mcsvm_lit.core.kernels import gram_block
+from mcsvm_lit.engine.threads import cached_property
+from mcsvm_lit.twin_ksvc.surface import Hyperplane
 
 # %% ../../nbs/twin_ksvc/43a_kernel_planes.ipynb #c2130d2d
 BLOCK_MEGABYTES = 64  # for one block of kernel values that are not kept

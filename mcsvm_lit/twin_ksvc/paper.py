@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .problem import segment, twin_certificate, twin_kkt
+from mcsvm_lit.twin_ksvc.problem import segment, twin_certificate, twin_kkt
 
 
 # %% ../../nbs/twin_ksvc/41_paper.ipynb #b1d8b44c

@@ -12,6 +12,9 @@ from typing import Annotated
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from mcsvm_lit.core.paths import between
+from mcsvm_lit.engine.compiled import kernel
+from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.twin_ksvc.path_in_lambda import (
     LEFT,
     RIGHT,
@@ -27,11 +30,7 @@ from mcsvm_lit.twin_ksvc.path_in_lambda import (
     starting_state,
     warn_stopped,
 )
-
-from ..core.paths import between
-from ..engine.compiled import kernel
-from ..engine.threads import one_thread
-from .problem import TwinQP, twin_qp
+from mcsvm_lit.twin_ksvc.problem import TwinQP, twin_qp
 
 
 # %% ../../nbs/twin_ksvc/46_path_in_epsilon.ipynb #ab39e5f2

@@ -114,6 +114,12 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
+from mcsvm_lit.core.certificates import ROUNDOFF
+from mcsvm_lit.core.estimators import callers_level, progress
+from mcsvm_lit.core.linear_algebra import elbow_append, elbow_delete
+from mcsvm_lit.core.paths import ExactPath, largest
+from mcsvm_lit.engine.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
+from mcsvm_lit.engine.threads import cached_property, one_thread
 from mcsvm_lit.twin_ksvc.problem import (
     PlaneState,
     TwinQP,
@@ -122,13 +128,6 @@ from mcsvm_lit.twin_ksvc.problem import (
     lost_digits,
     twin_qp,
 )
-
-from ..core.certificates import ROUNDOFF
-from ..core.estimators import callers_level, progress
-from ..core.linear_algebra import elbow_append, elbow_delete
-from ..core.paths import ExactPath, largest
-from ..engine.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
-from ..engine.threads import cached_property, one_thread
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8e332432
 # 2²⁷ + 1 splits a double into two halves of 26 bits (Dekker).

@@ -37,9 +37,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..core.boxqp import box_program, solve_boxqp
-from ..core.certificates import Certificate, roundoff
-from ..engine.extras import optional
+from mcsvm_lit.core.boxqp import box_program, solve_boxqp
+from mcsvm_lit.core.certificates import Certificate, roundoff
+from mcsvm_lit.engine.extras import optional
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #bf48d441

@@ -44,12 +44,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..core.estimators import progress
-from ..core.kernels import pivoted_cholesky, refuse_indefinite
-from ..engine.compiled import kernel
-from ..engine.threads import one_thread
-from .path_in_lambda import PlanePath, twin_path
-from .problem import homogeneous
+from mcsvm_lit.core.estimators import progress
+from mcsvm_lit.core.kernels import pivoted_cholesky, refuse_indefinite
+from mcsvm_lit.engine.compiled import kernel
+from mcsvm_lit.engine.threads import one_thread
+from mcsvm_lit.twin_ksvc.path_in_lambda import PlanePath, twin_path
+from mcsvm_lit.twin_ksvc.problem import homogeneous
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #387d157c
 VOTES = "nearest", "paper", "threshold"

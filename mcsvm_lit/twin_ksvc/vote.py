@@ -29,6 +29,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mcsvm_lit.core.estimators import progress
+from mcsvm_lit.core.paths import widest_run
+from mcsvm_lit.engine.compiled import Indices, Matrix, Vector, kernel
+from mcsvm_lit.engine.threads import in_blocks
+from mcsvm_lit.twin_ksvc.problem import homogeneous
 from mcsvm_lit.twin_ksvc.surface import (
     VOTES,
     bit_level,
@@ -38,12 +43,6 @@ from mcsvm_lit.twin_ksvc.surface import (
     plane_lengths,
     values_and_distances,
 )
-
-from ..core.estimators import progress
-from ..core.paths import widest_run
-from ..engine.compiled import Indices, Matrix, Vector, kernel
-from ..engine.threads import in_blocks
-from .problem import homogeneous
 
 
 # %% ../../nbs/twin_ksvc/47_vote.ipynb #02c8a454

@@ -27,11 +27,10 @@ from mcsvm_lit.core.estimators import (
     callers_level,
     warn_unconverged,
 )
-
-from ..core.solving import Goal
-from .planes import Moves, all_planes, planes_of
-from .problem import collapse_message
-from .robust import check_radii
+from mcsvm_lit.core.solving import Goal
+from mcsvm_lit.twin_margin.planes import Moves, all_planes, planes_of
+from mcsvm_lit.twin_margin.problem import collapse_message
+from mcsvm_lit.twin_margin.robust import check_radii
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #b27ae676
 ON_THE_PLANE = 1e-6  # share of the largest distance: a point this close behind is in front

@@ -43,6 +43,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
+from mcsvm_lit.core.boxqp import NOT_PSD
+from mcsvm_lit.core.certificates import ROUNDOFF, Certificate, roundoff
+from mcsvm_lit.core.linear_algebra import elbow_append, elbow_delete, least_squares
+from mcsvm_lit.core.paths import ExactPath, between, largest
+from mcsvm_lit.engine.compiled import kernel
+from mcsvm_lit.engine.threads import cached_property, one_thread
 from mcsvm_lit.twin_margin.problem import (
     MarginPlane,
     about_rest,
@@ -52,13 +58,6 @@ from mcsvm_lit.twin_margin.problem import (
     plane_norm,
     score_reach,
 )
-
-from ..core.boxqp import NOT_PSD
-from ..core.certificates import ROUNDOFF, Certificate, roundoff
-from ..core.linear_algebra import elbow_append, elbow_delete, least_squares
-from ..core.paths import ExactPath, between, largest
-from ..engine.compiled import kernel
-from ..engine.threads import cached_property, one_thread
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #ef63c4a2

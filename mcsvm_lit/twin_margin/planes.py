@@ -37,6 +37,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from mcsvm_lit.core.boxqp import checked_matrix
+from mcsvm_lit.core.certificates import ROUNDOFF, Certificate, roundoff
+from mcsvm_lit.core.kernels import check_psd
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.core.training import Training
+from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_margin.problem import (
     MarginProblem,
     Pairs,
@@ -45,20 +51,13 @@ from mcsvm_lit.twin_margin.problem import (
     reduced_caps,
     solve_margin_points,
 )
+from mcsvm_lit.twin_margin.robust import Newton, RobustProblem, uncertain
 from mcsvm_lit.twin_margin.robust_kernels import (
     ball_plane,
     ball_problem,
     interval_problem,
     kernel_radius,
 )
-
-from ..core.boxqp import checked_matrix
-from ..core.certificates import ROUNDOFF, Certificate, roundoff
-from ..core.kernels import check_psd
-from ..core.solving import Goal, solve
-from ..core.training import Training
-from ..engine.threads import across
-from .robust import Newton, RobustProblem, uncertain
 
 
 # %% ../../nbs/twin_margin/33a_planes.ipynb #ce3fb640

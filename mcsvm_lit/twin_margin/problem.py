@@ -47,12 +47,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
-from ..core.certificates import Certificate, roundoff
-from ..core.solving import Goal, solve
-from ..engine.compiled import kernel, stable_order
-from ..engine.extras import optional
-from ..engine.threads import one_thread
+from mcsvm_lit.core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
+from mcsvm_lit.core.certificates import Certificate, roundoff
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.engine.compiled import kernel, stable_order
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.threads import one_thread
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #e6b9ab43

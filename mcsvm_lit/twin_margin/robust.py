@@ -55,18 +55,17 @@ from mcsvm_lit.core.boxqp import (
     project_box,
     solve_boxqp,
 )
+from mcsvm_lit.core.certificates import Certificate, roundoff
+from mcsvm_lit.core.paths import ExactPath, between
+from mcsvm_lit.core.simplex import room_along
+from mcsvm_lit.core.solving import Goal, Problem, Solution, solve
+from mcsvm_lit.engine.compiled import kernel
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.twin_margin.problem import (
     reduced_caps,
     solve_margin_points,
 )
-
-from ..core.certificates import Certificate, roundoff
-from ..core.paths import ExactPath, between
-from ..core.simplex import room_along
-from ..core.solving import Goal, Problem, Solution, solve
-from ..engine.compiled import kernel
-from ..engine.extras import optional
-from ..engine.threads import one_thread
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #b939cff4

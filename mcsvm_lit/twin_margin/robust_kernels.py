@@ -30,6 +30,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from mcsvm_lit.core.boxqp import boxqp_trusted
+from mcsvm_lit.core.certificates import Certificate, roundoff
+from mcsvm_lit.core.solving import Goal, solve
+from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.threads import one_thread
+from mcsvm_lit.twin_margin.problem import MarginPlane, reduced_caps
 from mcsvm_lit.twin_margin.robust import (
     Newton,
     RobustProblem,
@@ -39,13 +45,6 @@ from mcsvm_lit.twin_margin.robust import (
     threshold,
     uncertain,
 )
-
-from ..core.boxqp import boxqp_trusted
-from ..core.certificates import Certificate, roundoff
-from ..core.solving import Goal, solve
-from ..engine.extras import optional
-from ..engine.threads import one_thread
-from .problem import MarginPlane, reduced_caps
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #5ffa1efc

@@ -39,12 +39,20 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
+from mcsvm_lit.core.estimators import progress, warn_unconverged
+from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.paths import widest_run
+from mcsvm_lit.core.solving import Goal
+from mcsvm_lit.core.training import Training, folds_of, gather, scale_gamma
+from mcsvm_lit.engine.compiled import kernel
+from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_margin.classifier import (
     ON_THE_PLANE,
     PLANES,
     PlaneClassifier,
     TwinMarginSVC,
 )
+from mcsvm_lit.twin_margin.path_in_nu import NuPath, merged, nu_path, nu_path_points
 from mcsvm_lit.twin_margin.planes import (
     LinearPlanes,
     Moves,
@@ -54,17 +62,8 @@ from mcsvm_lit.twin_margin.planes import (
     side_of,
     weighted_pieces,
 )
-
-from ..core.estimators import progress, warn_unconverged
-from ..core.kernels import Kernel
-from ..core.paths import widest_run
-from ..core.solving import Goal
-from ..core.training import Training, folds_of, gather, scale_gamma
-from ..engine.compiled import kernel
-from ..engine.threads import across
-from .path_in_nu import NuPath, merged, nu_path, nu_path_points
-from .problem import cross_about_rest
-from .robust_kernels import kernel_radius
+from mcsvm_lit.twin_margin.problem import cross_about_rest
+from mcsvm_lit.twin_margin.robust_kernels import kernel_radius
 
 
 # %% ../../nbs/twin_margin/34a_selection.ipynb #e4a507b9

@@ -89,6 +89,12 @@ import numpy as np
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
+from mcsvm_lit.core.drawing import COLORS, axes, style
+from mcsvm_lit.core.kernels import Kernel, KernelRows
+from mcsvm_lit.core.simplex import own_and_rest
+from mcsvm_lit.core.solving import Goal
+from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
+from mcsvm_lit.crammer_singer.kernel_solver import solve_kernel
 from mcsvm_lit.crammer_singer.paper import (
     COOLING,
     Descent,
@@ -98,17 +104,10 @@ from mcsvm_lit.crammer_singer.paper import (
     greedy,
     trace,
 )
-
-from ...core.drawing import COLORS, axes, style
-from ...core.kernels import Kernel, KernelRows
-from ...core.simplex import own_and_rest
-from ...core.solving import Goal
-from ...crammer_singer.classifier import CrammerSingerSVC
-from ...crammer_singer.kernel_solver import solve_kernel
-from ...crammer_singer.problem import CrammerSinger, one_hot
-from ..datasets import load, standardise, stratified_holdouts
-from ..figures import bars, images, ours_beside_theirs
-from ..runner import exhibit, jobs
+from mcsvm_lit.crammer_singer.problem import CrammerSinger, one_hot
+from mcsvm_lit.studies.datasets import load, standardise, stratified_holdouts
+from mcsvm_lit.studies.figures import bars, images, ours_beside_theirs
+from mcsvm_lit.studies.runner import exhibit, jobs
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #d9228fb9
 # the others go by their own names

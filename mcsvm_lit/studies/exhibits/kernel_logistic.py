@@ -112,6 +112,10 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 
+from mcsvm_lit.core.kernels import Kernel, gamma_of, pivoted_cholesky
+from mcsvm_lit.kernel_logistic.classifier import KernelLogisticRegression
+from mcsvm_lit.kernel_logistic.paper import bfgs_alpha, lbfgs_cholesky, section_5
+from mcsvm_lit.kernel_logistic.problem import klr_values, logistic_loss
 from mcsvm_lit.kernel_logistic.solvers import (
     REST_LOGIT,
     REST_SHARE,
@@ -122,14 +126,9 @@ from mcsvm_lit.kernel_logistic.solvers import (
     pair_steps,
     solve_klr,
 )
-
-from ...core.kernels import Kernel, gamma_of, pivoted_cholesky
-from ...kernel_logistic.classifier import KernelLogisticRegression
-from ...kernel_logistic.paper import bfgs_alpha, lbfgs_cholesky, section_5
-from ...kernel_logistic.problem import klr_values, logistic_loss
-from ..datasets import load, make_klr, make_waveform, standardise
-from ..figures import COLORS, MARKERS, axes, ours_beside_theirs, reliability
-from ..runner import exhibit, jobs
+from mcsvm_lit.studies.datasets import load, make_klr, make_waveform, standardise
+from mcsvm_lit.studies.figures import COLORS, MARKERS, axes, ours_beside_theirs, reliability
+from mcsvm_lit.studies.runner import exhibit, jobs
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #895a813d
 SIGMA2 = dict(
@@ -897,6 +896,7 @@ def ahead(t, what):
     jobs(r=range(3), points=[5], fine=[0]),
     jobs(r=range(6), points=[10], fine=[20]),
     table=gaussians_table,
+    over="sets",
     columns=(
         "method",
         "measure=what",
@@ -1012,6 +1012,7 @@ def on_test(logq, decide, T, t):  # -> likelihood lost and share of errors, with
     jobs(data=["banana", "waveform", "image"], r=range(3), fine=[3])
     + jobs(data=["splice", "land"], r=[0], fine=[3]),
     table=benchmark_table,
+    over="sets",
     draw=draw_benchmark,
     columns=(
         "data set=data",
@@ -1175,6 +1176,7 @@ def in_deviations(rows):  # -> a row for each method and measure
     SMALL_SEARCH,
     jobs(data=["banana", "waveform", "splice"], method=list(WAYS), r=[0], points=[10], fine=[20]),
     table=in_deviations,
+    over="sets",
     columns=(
         "data set=data",
         "measure=what",

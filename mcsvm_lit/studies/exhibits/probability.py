@@ -90,6 +90,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from mcsvm_lit.core.simplex import simplex_grid
+from mcsvm_lit.probability.classifier import SVMProbabilityClassifier, log_likelihood, winners
 from mcsvm_lit.probability.losses import (
     choose_truncation,
     draw_losses,
@@ -97,6 +99,7 @@ from mcsvm_lit.probability.losses import (
     loss_curves,
     split_curves,
 )
+from mcsvm_lit.probability.path_in_weights import Sample
 from mcsvm_lit.probability.simplex import (
     denominator,
     direct_estimate,
@@ -112,6 +115,8 @@ from mcsvm_lit.probability.simplex import (
     orders,
     partition,
 )
+from mcsvm_lit.probability.truncated import Truncation, truncated_many
+from mcsvm_lit.studies.baselines import baseline, judge
 from mcsvm_lit.studies.datasets import (
     BayesRule,
     load,
@@ -122,14 +127,8 @@ from mcsvm_lit.studies.datasets import (
     standardise,
     stratified_holdouts,
 )
-
-from ...core.simplex import simplex_grid
-from ...probability.classifier import SVMProbabilityClassifier, log_likelihood, winners
-from ...probability.path_in_weights import Sample
-from ...probability.truncated import Truncation, truncated_many
-from ..baselines import baseline, judge
-from ..figures import COLORS, MARKERS, axes, bars, decision_regions, style
-from ..runner import exhibit, jobs
+from mcsvm_lit.studies.figures import COLORS, MARKERS, axes, bars, decision_regions, style
+from mcsvm_lit.studies.runner import exhibit, jobs
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #384f67a0
 MAKERS = {1: make_wzl1, 2: make_wzl2, 3: make_wzl3, 4: make_wzl4}

@@ -90,13 +90,13 @@ from itertools import combinations
 import numpy as np
 from sklearn.model_selection import LeaveOneOut
 
-from ...core.drawing import COLORS, INK, axes, style
-from ...twin_ksvc.classifier import TwinKSVC, TwinKSVCCV, both_orders, pair_qp
-from ...twin_ksvc.family import GRID, answer, tuned
-from ...twin_ksvc.path_in_lambda import liveliest, path_of, twin_path
-from ..datasets import load, make_gaussians, standardise, stratified_holdouts
-from ..figures import legend, ours_beside_theirs, scatter
-from ..runner import REGISTRY, exhibit, jobs
+from mcsvm_lit.core.drawing import COLORS, INK, axes, style
+from mcsvm_lit.studies.datasets import load, make_gaussians, standardise, stratified_holdouts
+from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
+from mcsvm_lit.studies.runner import REGISTRY, exhibit, jobs
+from mcsvm_lit.twin_ksvc.classifier import TwinKSVC, TwinKSVCCV, both_orders, pair_qp
+from mcsvm_lit.twin_ksvc.family import GRID, answer, tuned
+from mcsvm_lit.twin_ksvc.path_in_lambda import liveliest, path_of, twin_path
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #48993b83
 PAPER1 = dict(
@@ -346,6 +346,8 @@ RIVALS = [
     jobs(data=["iris", "wine", "new_thyroid"], r=range(2)),
     REPETITIONS,
     table=accuracies,
+    over="repetitions",
+    theirs=10,
     draw=draw_accuracies,
     columns=(
         "data set=data",

@@ -102,17 +102,17 @@ from scipy.stats import norm
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.preprocessing import MinMaxScaler
 
-from ...core.drawing import COLORS, INK, axes, style
-from ...core.kernels import Kernel
-from ...twin_margin.classifier import TwinMarginSVC, rule_scores
-from ...twin_margin.path_in_nu import nu_path
-from ...twin_margin.problem import cross_about_rest, rest_pieces, tpm_cvxpy
-from ...twin_margin.robust import dual_norm
-from ...twin_margin.robust_kernels import kernel_radius
-from ...twin_margin.selection import TwinMarginSVCCV
-from ..datasets import load, stratified_holdouts
-from ..figures import legend, ours_beside_theirs, scatter
-from ..runner import exhibit, jobs
+from mcsvm_lit.core.drawing import COLORS, INK, axes, style
+from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.studies.datasets import load, stratified_holdouts
+from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
+from mcsvm_lit.studies.runner import exhibit, jobs
+from mcsvm_lit.twin_margin.classifier import TwinMarginSVC, rule_scores
+from mcsvm_lit.twin_margin.path_in_nu import nu_path
+from mcsvm_lit.twin_margin.problem import cross_about_rest, rest_pieces, tpm_cvxpy
+from mcsvm_lit.twin_margin.robust import dual_norm
+from mcsvm_lit.twin_margin.robust_kernels import kernel_radius
+from mcsvm_lit.twin_margin.selection import TwinMarginSVCCV
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #77bb2c51
 STEPS = 2.0 ** np.arange(-4, 5)
@@ -292,6 +292,8 @@ SHOW3 = (
     jobs(data=list(PAPER3), kernel=list(KERNELS), i=[0, 1]),
     jobs(data=list(PAPER3), kernel=list(KERNELS), i=range(20)),
     counts="i",
+    over="holdouts",
+    theirs=100,
     table=summary,
     draw=draw_table_3,
     columns=SHOW3,
@@ -409,6 +411,8 @@ def allocations(over, draws=1):  # -> jobs
     allocations([("iris", "hom. quadratic")]),
     allocations(OVER, 3),
     table=by_draw,
+    over="holdouts",
+    theirs=100,
     columns=(
         "data",
         "kernel",
