@@ -166,7 +166,8 @@ class KernelLogisticRegression(Certified, KernelClassifier):
     solver : {"auto", "smo", "newton"}, default="auto"
         "smo" takes exact steps on pairs or blocks, "newton" is Newton's method, and "auto" decides
         by the gap that it measures. With the linear kernel and few features the last two are
-        Newton's method in the coordinates of the features.
+        Newton's method in the coordinates of the features. With the linear kernel,
+        and with "poly" and a large `C`, "smo" may stop far from the optimum; then it warns.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in scikit-learn's SVC.
     gamma : {"scale", "auto"} or float, default="scale"
