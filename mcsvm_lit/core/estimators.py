@@ -263,6 +263,7 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
 class Certified:
     "What classifiers share whose `decision_bounds(X)` bound the differences of their scores."
 
+    @one_thread
     def certified(self, X):
         """Return where the predicted label is proved to be that of the exact optimum.
 

@@ -16,6 +16,7 @@ __all__ = [
     "shortfall",
     "better",
     "take_turns",
+    "one_after_another",
     "solve",
     "Pace",
 ]
@@ -185,6 +186,10 @@ class Watch:
         )
         self.bar.update(max(0.0, self.percent(relative) - self.bar.n))
 
+    def spent(self, goal):
+        "Have all steps been taken that the goal allows?"
+        return goal.max_steps is not None and self.before >= goal.max_steps
+
     def percent(self, relative):
         "How much of the way, on the scale of the logarithm, lies behind a relative gap."
         if self.tol <= 0:
@@ -243,6 +248,21 @@ def take_turns(problem, goal, strategy, state, watch):
 
 
 # %% ../../nbs/core/08_solving.ipynb #5ea18143
+def one_after_another(problem, goal, strategies, before, watch):
+    "Let strategies take turns from one start until the goal is reached or the steps are spent."
+    best, state = None, problem.start(before)
+    for strategy in strategies:
+        best = better(take_turns(problem, goal, strategy, state, watch), best)
+        if best.certificate.converged or watch.spent(goal):
+            break
+        state = best.state
+    if not np.isfinite(best.certificate.gap):  # whatever was found, the start is better
+        state, drift = problem.refresh(problem.start(before))
+        certificate = problem.certify(state, tol=goal.tol, drift=drift)
+        best = better(best, Solution(state, certificate, "start"))
+    return best
+
+
 @one_thread
 def solve(problem, goal, strategies, before=None):
     """Solve a problem by the strategies that suit it, in turn, until the certificate says stop.
@@ -267,19 +287,11 @@ def solve(problem, goal, strategies, before=None):
     if not suited:
         names = ", ".join(s.name for s in strategies)
         raise ValueError(f"None of the strategies suits this problem: {names}.")
-    best, watch = None, Watch(goal)
+    watch = Watch(goal)
     with watch:
-        state = problem.start(before)
-        for strategy in suited:
-            best = better(take_turns(problem, goal, strategy, state, watch), best)
-            spent = goal.max_steps is not None and watch.before >= goal.max_steps
-            if best.certificate.converged or spent:
-                break
-            state = best.state
-        if not np.isfinite(best.certificate.gap):  # whatever was found, the start is better
-            state, drift = problem.refresh(problem.start(before))
-            certificate = problem.certify(state, tol=goal.tol, drift=drift)
-            best = better(best, Solution(state, certificate, "start"))
+        best = one_after_another(problem, goal, suited, before, watch)
+        if before is not None and not best.certificate.converged and not watch.spent(goal):
+            best = better(best, one_after_another(problem, goal, suited, None, watch))
     certificate = replace(best.certificate, n_iter=watch.before)
     return Solution(best.state, certificate, best.strategy)
 

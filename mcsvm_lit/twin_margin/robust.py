@@ -849,8 +849,11 @@ class RobustPath(ExactPath):
     def check(self):
         "Raise ValueError where a file brings what no path has."
         super().check()
-        if not len(self.breakpoints) or self.breakpoints[0] < 0 or self.p not in (1, np.inf):
-            raise ValueError("its radii or its norm are none")
+        uncertain(self.P, self.zbar, self.r, p=self.p)
+        if not len(self.breakpoints) or self.breakpoints[0] != 0:
+            raise ValueError("it does not begin at the radius 0")
+        if not np.isfinite(self.λ).all():
+            raise ValueError("a multiplier is not finite")
 
     @property
     def domain(self):
