@@ -17,6 +17,7 @@ import numpy as np
 
 DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 LAST_BIT = 4e-16  # relative: what storing a value as a float may cost
+FACTOR = 30  # by how much the factor of landmarks may worsen lengths
 SUSPICIOUS = 1e5  # times the unit roundoff of all terms: nobody's arithmetic is that bad
 
 
@@ -304,6 +305,7 @@ def judged_stream(model, data):
         F = kernel_values(model, X, Z) @ coef
         gram = coef.T @ kernel_values(model, Z, Z) @ coef
         length = kernel_diagonal(model, Z, np.arange(len(Z))) @ abs(coef).sum(1)
+        length *= FACTOR
     F, half = F + b, np.trace(gram) / 2
     rows = np.arange(len(y))
     if len(b) == 1:  # the second class's score minus the first's
