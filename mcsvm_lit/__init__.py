@@ -64,7 +64,7 @@ _HOMES = {
     "probability.classifier": ["SVMProbabilityClassifier"],
     "scale.blocks": ["StreamedCrammerSingerSVC", "StreamedLogisticRegression"],
     "scale.cluster": ["DaskCrammerSingerSVC", "DaskKernelLogisticRegression"],
-    "probability.any_classifier": ["WeightedVoteProbability"],
+    "probability.any_classifier": ["WeightedVoteClassifier"],
 }
 
 # What the package itself offers; what outgrows memory or a computer stays in `mcsvm_lit.scale`,
