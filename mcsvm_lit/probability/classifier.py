@@ -271,12 +271,13 @@ class SVMProbabilityClassifier(KernelClassifier):
         "Solve all parts; an interrupted fit is continued by the next one to the same data."
         from joblib import hash
 
-        key = hash(facts)
-        done = self.__dict__.pop("_unfinished", {}).get(key, {})
+        unfinished = self.__dict__.pop("_unfinished", {})
+        done = unfinished.get(hash(facts), {}) if unfinished else {}
         try:
             return solve_parts(work, parts, sizes, done, self.n_jobs, self.verbose)
         except KeyboardInterrupt:
-            self._unfinished = {key: done}
+            if done:
+                self._unfinished = {hash(facts): done}
             raise
 
     def _temperature(self, training, fit, folds):
