@@ -62,7 +62,7 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-is
 , := ,
 
 # The library of compiled loops; numba compiles what it does not hold, or everything where there is no C compiler.
-compile = $(PY) setup.py -q build_ext --inplace --force && $(PY) -m mcsvm_lit.core.compiled
+compile = $(PY) setup.py -q build_ext --inplace --force && $(PY) -m mcsvm_lit.engine.compiled
 
 # -- what people call ------------------------------------------------------------------------------
 reproduce: .venv/.ready

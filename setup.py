@@ -42,7 +42,7 @@ class BuildLibrary(build_ext):
         import numpy as np
 
         sys.path.insert(0, str(Path(__file__).resolve().parent))
-        from mcsvm_lit.core.ahead import sources
+        from mcsvm_lit.engine.ahead import sources
 
         text, *objects = sources(self.build_temp)
         ext.sources, ext.extra_objects = [text], objects

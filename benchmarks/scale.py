@@ -29,7 +29,7 @@ from mcsvm_lit import SVMProbabilityClassifier, TruncatedHingeSVC, TwinKSVC, Twi
 from mcsvm_lit.core.passes import SmoothedHinge, Softmax
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
 from mcsvm_lit.kernel_logistic.classifier import KernelLogisticRegression
-from mcsvm_lit.scale.blocks import StreamedCrammerSingerSVC, StreamedLogisticRegression
+from mcsvm_lit.scale.streamed import StreamedCrammerSingerSVC, StreamedKernelLogisticRegression
 
 
 def table(n, d, K):
@@ -92,7 +92,7 @@ def scale(repeat):
             repeat,
             **{
                 "ours": lambda: KernelLogisticRegression(**kernel).fit(X, y),
-                "ours, in blocks": lambda: StreamedLogisticRegression().fit(X, y),
+                "ours, in blocks": lambda: StreamedKernelLogisticRegression().fit(X, y),
                 "LogisticRegression": lambda: LogisticRegression(max_iter=1000).fit(X, y),
             },
         )
@@ -166,7 +166,7 @@ def cluster(repeat):
     """
     from dask.distributed import Client, LocalCluster
 
-    from mcsvm_lit.scale import DaskCrammerSingerSVC, DaskKernelLogisticRegression
+    from mcsvm_lit.scale import StreamedCrammerSingerSVC, StreamedKernelLogisticRegression
 
     prototypes = np.random.default_rng(0).normal(size=(CLASSES, WIDTH))
     how = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
@@ -175,10 +175,10 @@ def cluster(repeat):
     with LocalCluster(**how) as made, Client(made) as client:
         client.wait_for_workers(2)
         X, y = spread(prototypes)
-        for kind in (DaskCrammerSingerSVC, DaskKernelLogisticRegression):
+        for kind in (StreamedCrammerSingerSVC, StreamedKernelLogisticRegression):
             model, workers, driver, peak = distributed_fit(kind, client, X, y)
             c = model.certificate_
-            name = "hinge" if kind is DaskCrammerSingerSVC else "softmax"
+            name = "hinge" if kind is StreamedCrammerSingerSVC else "softmax"
             known |= {f"rounds_{name}": c.n_iter, f"pass_{name}": workers / c.passes}
             known |= {f"driver_{name}": driver / c.n_iter}
             known |= {f"received_{name}": c.received / c.n_iter}
@@ -301,7 +301,7 @@ KINDS = {
         CrammerSingerSVC,
         KernelLogisticRegression,
         StreamedCrammerSingerSVC,
-        StreamedLogisticRegression,
+        StreamedKernelLogisticRegression,
         TwinMarginSVC,
         TwinKSVC,
         TruncatedHingeSVC,
@@ -352,7 +352,7 @@ def reach(repeat):
         Alone("CrammerSingerSVC", (500_000, 50, 10), LINEAR),
         Alone("KernelLogisticRegression", (500_000, 50, 10), LINEAR),
         Alone("StreamedCrammerSingerSVC", (1_000_000, 50, 10), {}, "file"),
-        Alone("StreamedLogisticRegression", (1_000_000, 50, 10), {}, "file"),
+        Alone("StreamedKernelLogisticRegression", (1_000_000, 50, 10), {}, "file"),
         Alone("CrammerSingerSVC", (20_000, 50, 10), {"kernel": "rbf"}),
         Alone("KernelLogisticRegression", (16_000, 50, 3), {"kernel": "rbf"}),
         Alone("CrammerSingerSVC", (200_000, 50, 10), SPAN),

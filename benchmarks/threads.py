@@ -109,7 +109,7 @@ warnings.simplefilter("ignore")
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from mcsvm_lit import *
-import mcsvm_lit.core.threads as threads
+import mcsvm_lit.engine.threads as threads
 
 spent = []
 

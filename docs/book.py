@@ -40,6 +40,9 @@ CHAPTERS = {
         "Probabilities from classifiers that only name classes: Wu, Zhang and Liu 2010.",
     ),
     "scale": Part("Beyond one computer", "What outgrows memory or one machine."),
+    "engine": Part(
+        "The engine room", "For maintainers: compiled loops, threads, optional packages."
+    ),
 }
 EXPERIMENTS = ": the paper's experiments"
 WIDTH = 360  # pixels of a thumbnail

@@ -30,6 +30,11 @@ def notebooks():
     return sorted(f for f in found if f != NBS / "index.ipynb")
 
 
+def is_checks(file):
+    """Is this a page of checks, beside a page of the book?"""
+    return Path(file).parent.name == "checks"
+
+
 def title(nb):
     """The title of a notebook and the sentence below it."""
     texts = (c["source"] for c in nb["cells"] if c["cell_type"] == "markdown")

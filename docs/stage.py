@@ -17,6 +17,7 @@ from cells import (
     ROOT,
     bare,
     directives,
+    is_checks,
     module,
     notebooks,
     plumbing,
@@ -249,7 +250,9 @@ class Page:
             cell["id"] = f"c{i:04d}"
         out = self.site.folder / self.site.place(self.path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        staged = dict(cells=cells, metadata=PYTHON, nbformat=4, nbformat_minor=5)
+        # A page of checks has no place in the sidebar: only its page leads there.
+        metadata = {**PYTHON, "orphan": True} if is_checks(self.path) else PYTHON
+        staged = dict(cells=cells, metadata=metadata, nbformat=4, nbformat_minor=5)
         out.write_text(json.dumps(staged), encoding="utf-8")
 
 
@@ -361,6 +364,8 @@ def stage(folder, extra):
     for file in in_order(notebooks()):
         page, path = Page(file, site), file.relative_to(NBS).as_posix()
         page.write()
+        if is_checks(file):
+            continue
         pages.append(path)
         if page.module:
             chapters.append(api.Chapter(f"{PACKAGE}.{page.module}", path, *title(page.nb)))

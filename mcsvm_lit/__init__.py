@@ -62,8 +62,7 @@ _HOMES = {
     "probability.truncated": ["TruncatedHingeSVC"],
     "probability.thresholds": ["positive_share", "solve_thresholds"],
     "probability.classifier": ["SVMProbabilityClassifier"],
-    "scale.blocks": ["StreamedCrammerSingerSVC", "StreamedLogisticRegression"],
-    "scale.cluster": ["DaskCrammerSingerSVC", "DaskKernelLogisticRegression"],
+    "scale.streamed": ["StreamedCrammerSingerSVC", "StreamedKernelLogisticRegression"],
     "probability.any_classifier": ["WeightedVoteClassifier"],
 }
 

@@ -231,11 +231,13 @@ SPECIAL = {
         scheme=cycle(("pairwise", "one-vs-rest", "gumbel"), c),
     ),
     "StreamedCrammerSingerSVC": lambda c: in_blocks(c) | dict(fit_intercept=c.option % 2 == 1),
-    "StreamedLogisticRegression": lambda c: in_blocks(c) | dict(fit_intercept=c.option % 3 != 0),
+    "StreamedKernelLogisticRegression": lambda c: (
+        in_blocks(c) | dict(fit_intercept=c.option % 3 != 0)
+    ),
 }
 IN_MEMORY = {  # classifiers that solve the problem of a streamed one
     "StreamedCrammerSingerSVC": "CrammerSingerSVC",
-    "StreamedLogisticRegression": "KernelLogisticRegression",
+    "StreamedKernelLogisticRegression": "KernelLogisticRegression",
 }
 
 
@@ -331,7 +333,7 @@ COUNTING = (
     "KernelLogisticRegression",
     "LabelRankingSVC",
     "StreamedCrammerSingerSVC",
-    "StreamedLogisticRegression",
+    "StreamedKernelLogisticRegression",
     "TruncatedHingeSVC",
 )
 
@@ -598,7 +600,7 @@ JUDGES = {
     "TruncatedHingeSVC": judged_truncated,
     "LabelRankingSVC": judged_ranking,
     "StreamedCrammerSingerSVC": judged_stream,
-    "StreamedLogisticRegression": judged_stream,
+    "StreamedKernelLogisticRegression": judged_stream,
 }
 
 

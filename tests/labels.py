@@ -5,7 +5,7 @@ point method (Crammer and Singer) or by Newton's method (logistic regression) in
 own gap is computed in extended precision and is about 1e-12. Then
 
 * no label that is `certified` may differ from that of the second solution;
-* no difference of two scores may be further from the second one's than `score_bound` says.
+* no difference of two scores may be further from the second one's than `decision_bounds` says.
 """
 
 from dataclasses import dataclass
@@ -269,7 +269,7 @@ def compared(name, case):
     model = ignore_warnings(category=ConvergenceWarning)(model_of(name, case).fit)(X, y, w)
     points = points_near(X, np.random.default_rng(case.seed))
     second = SECOND[name](model, X[w > 0], y[w > 0], w[w > 0], points)
-    F, bound = scores(model, points), model.score_bound(points)
+    F, bound = scores(model, points), model.decision_bounds(points)
     two = np.sort(F, axis=1)[:, -2:]
     proved = two[:, 1] - two[:, 0] > bound
     theirs = np.sort(second.F, axis=1)[:, -2:]

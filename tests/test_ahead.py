@@ -32,8 +32,9 @@ from test_behaviour import (
 )
 
 import mcsvm_lit
-from mcsvm_lit.core import compiled, elbow, passes
-from mcsvm_lit.core.compiled import library, name_of, package_kernels
+from mcsvm_lit.core import linear_algebra, passes
+from mcsvm_lit.engine import compiled
+from mcsvm_lit.engine.compiled import library, name_of, package_kernels
 from mcsvm_lit.kernel_logistic.paper import section_5
 from mcsvm_lit.twin_ksvc import path_in_lambda
 
@@ -120,7 +121,7 @@ MORE_CASES = [
 def more_calls():
     """Kernels that pages call and classifiers do not."""
     factor = np.tril(np.arange(1.0, 10.0).reshape(3, 3))
-    elbow.elbow_solve(factor, 3, np.ones(3))
+    linear_algebra.elbow_solve(factor, 3, np.ones(3))
     rows = np.zeros((3, 2, 2))
     rows[:, 0] = [[1, 0], [0, 1], [1, 1]]
     axes = np.array([np.eye(2), np.eye(2)])
@@ -218,7 +219,7 @@ with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     from sklearn.datasets import load_iris
     from mcsvm_lit import CrammerSingerSVC
-    from mcsvm_lit.core.compiled import status
+    from mcsvm_lit.engine.compiled import status
     X, y = load_iris(return_X_y=True)
     score = CrammerSingerSVC().fit(X, y).score(X, y)
     print(score > 0.9, "numba" in sys.modules, bool(status().path))
@@ -291,7 +292,7 @@ def test_an_edited_kernel_is_not_served(installed, tmp_path):
 def served_in(folder, home, k):
     """Whether the library in `folder` serves a kernel."""
     code = (
-        "import sys, importlib; from mcsvm_lit.core.compiled import library; "
+        "import sys, importlib; from mcsvm_lit.engine.compiled import library; "
         "m = importlib.import_module(sys.argv[1]); "
         "print(library()[0].refuses(getattr(m, sys.argv[2])) == '')"
     )

@@ -21,7 +21,7 @@ QUESTIONS = {
     "What is the API of CrammerSingerSVC?": ("api/CrammerSingerSVC.html", "class_weight"),
     "Is it faster than SVC?": ("pages/benchmarks.html", "SVC, one-versus-one, fit"),
     "What if my data do not fit in memory?": (
-        "scale/70_blocks.html",
+        "scale/71_streamed.html",
         "from mcsvm_lit.scale import StreamedCrammerSingerSVC",
     ),
 }

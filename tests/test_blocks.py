@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mcsvm_lit.scale import StreamedCrammerSingerSVC, StreamedLogisticRegression
+from mcsvm_lit.scale import StreamedCrammerSingerSVC, StreamedKernelLogisticRegression
 
 
 # Without an intercept no classifier gives all rows the class of the larger weight, as one check
 # asks; and two fits of the same data in different blocks agree as far as the tolerance asks.
 @parametrize_with_checks(
-    [StreamedCrammerSingerSVC(fit_intercept=True, tol=1e-9), StreamedLogisticRegression()]
+    [StreamedCrammerSingerSVC(fit_intercept=True, tol=1e-9), StreamedKernelLogisticRegression()]
 )
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("kind", [StreamedCrammerSingerSVC, StreamedLogisticRegression])
+@pytest.mark.parametrize("kind", [StreamedCrammerSingerSVC, StreamedKernelLogisticRegression])
 def test_number_of_features(kind):
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = (X[:, 0] > 0).astype(int)

@@ -129,14 +129,14 @@ def test_nothing_of_an_earlier_fit_is_left(cls):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_parameters_set_later_change_no_fitted_model(cls, kernel):
     m = cls(kernel=kernel).fit(X, Y)
-    asked = (m.decision_function, m.predict, m.score_bound)
+    asked = (m.decision_function, m.predict, m.decision_bounds)
     before = [f(X) for f in asked]
     other = "rbf" if kernel == "linear" else "linear"
     m.set_params(kernel=other, gamma=7.0, C=99.0, fit_intercept=not m.fit_intercept, tol=0.5)
     for f, value in zip(asked, before, strict=True):
         assert_array_equal(f(X), value)
     with pytest.raises(ValueError, match="precomputed"):
-        cls(kernel="precomputed").fit(X @ X.T, Y).set_params(kernel="rbf").score_bound(X @ X.T)
+        cls(kernel="precomputed").fit(X @ X.T, Y).set_params(kernel="rbf").decision_bounds(X @ X.T)
 
 
 @each

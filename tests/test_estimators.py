@@ -245,7 +245,7 @@ LATER = {
 def test_parameters_set_later_change_no_fitted_model(cls, kernel):
     m = cls(kernel=kernel) if has(cls, "kernel") else cls()
     m.fit(X, NAMES)
-    names = "predict", "decision_function", "predict_proba", "distances", "score_bound"
+    names = "predict", "decision_function", "predict_proba", "distances", "decision_bounds"
     asked = [getattr(m, name) for name in (*names, "probability_bounds") if hasattr(m, name)]
     before = [f(X) for f in asked]
     for name in LATER.keys() & m.get_params().keys():

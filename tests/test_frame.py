@@ -285,6 +285,65 @@ def test_a_page_that_the_front_page_does_not_list_fails(tree):
     assert said == "index.ipynb: no row of a table opens with a link to numbers/02_more.ipynb"
 
 
+# -- pages of checks ------------------------------------------------------------------------------
+CHECKS = [
+    "# Half: how the page is checked\n\n> Large numbers.",
+    "What guards [the page](../01_half.ipynb) and teaches nothing.",
+    "from mcsvm_lit.numbers.half import half",
+    "assert half(1e300) == 5e299",
+]
+LINKED = [*HALF[:-1], "How it is checked stands on [a page of its own](checks/01_half.ipynb)."]
+
+
+def checked(tree, checks=CHECKS, half=LINKED):
+    """A page with a page of checks; returns the page of checks."""
+    (tree / "nbs/numbers/checks").mkdir(exist_ok=True)
+    write(tree / "nbs/numbers/01_half.ipynb", half)
+    return write(tree / "nbs/numbers/checks/01_half.ipynb", checks)
+
+
+def test_a_page_of_checks_needs_neither_prose_nor_a_row_of_the_front_page(tree):
+    page = checked(tree)
+    assert page in notebooks.all_notebooks(tree)
+    for stage in STATIC:
+        assert complaints(stage, tree) == "", stage.__name__
+
+
+def test_a_page_of_checks_counts_as_tests_of_its_page(tree):
+    untested = [c for c in LINKED if not c.startswith("assert")]
+    checked(tree, half=untested)
+    assert complaints(check.styled, tree) == ""
+    checked(tree, CHECKS[:3], untested)
+    assert "1 exported cells but 0 cells that test" in complaints(check.styled, tree)
+
+
+@pytest.mark.parametrize(
+    "checks, half, why",
+    [
+        (CHECKS, HALF, "01_half.ipynb: its last prose has no link to checks/01_half.ipynb"),
+        ([CHECKS[0], *CHECKS[2:]], LINKED, "has no link to its page ../01_half.ipynb"),
+        ([*CHECKS, "#| export\nx = 1"], LINKED, "a page of checks exports nothing"),
+        (["# Half", *CHECKS[1:]], LINKED, "does not open with a title"),
+    ],
+)
+def test_pages_of_checks_that_are_out_of_place(tree, checks, half, why):
+    checked(tree, checks, half)
+    assert why in complaints(check.styled, tree)
+
+
+def test_a_page_of_checks_without_its_page_fails(tree):
+    checked(tree).rename(tree / "nbs/numbers/checks/02_none.ipynb")
+    assert "checks no page: there is no numbers/02_none.ipynb" in complaints(check.styled, tree)
+
+
+def test_a_page_of_checks_is_on_the_site_behind_a_link(tree):
+    checked(tree)
+    page = built(tree)
+    assert "5e299" in page("numbers/checks/01_half.html")
+    assert 'href="checks/01_half.html"' in page("numbers/01_half.html")
+    assert "checks/01_half.html" not in page("numbers/index.html")
+
+
 # -- the site -------------------------------------------------------------------------------------
 def built(tree):
     """A page of the site as HTML, by its path."""
@@ -483,11 +542,22 @@ def export(lines):
             "more than one test in ten is hidden",
         ),
         (page() + code(*["x"] * 4), "less than 30 %"),
-        ([Cell(cell_type="markdown", source="# T\n> S.")], "does not open with a title"),
     ],
 )
 def test_pages_out_of_shape(cells, why):
     assert [b for b in lint.lint_shape(cells) if why in b] == list(lint.lint_shape(cells)) != []
+
+
+@pytest.mark.parametrize(
+    "source, why",
+    [
+        ("# T\n> S.", "does not open with a title"),
+        ("# T\n\n> The $n$ th.", "the sentence marked by > holds a formula"),
+    ],
+)
+def test_pages_that_open_badly(source, why):
+    (said,) = lint.lint_opening([Cell(cell_type="markdown", source=source)])
+    assert why in said
 
 
 def test_pages_in_shape():

@@ -72,8 +72,8 @@ def test_proved_labels_are_those_of_the_exact_model(name):
 
 def test_labels_that_are_proved_too_easily_are_found_out(monkeypatch):
     for model in (CrammerSingerSVC, KernelLogisticRegression):
-        bound = model.score_bound
-        monkeypatch.setattr(model, "score_bound", lambda self, X, bound=bound: bound(self, X) / 10)
+        ours = model.decision_bounds
+        monkeypatch.setattr(model, "decision_bounds", lambda self, X, ours=ours: ours(self, X) / 10)
     for name in labels.SECOND:
         chance = random.Random(7)
         found = [labels.compared(name, labels.drawn(chance)) for _ in range(PROBLEMS)]

@@ -14,7 +14,7 @@ pytest.importorskip("distributed", reason="needs the extra 'dask'")
 
 from mcsvm_lit.core import passes
 from mcsvm_lit.crammer_singer.rows_at_work import AtWork
-from mcsvm_lit.scale import DaskCrammerSingerSVC, DaskKernelLogisticRegression
+from mcsvm_lit.scale import StreamedCrammerSingerSVC, StreamedKernelLogisticRegression
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,10 @@ def until(condition):
 # what the driver does with the answer of a round: rows at work, or a step of Newton's method
 @pytest.mark.parametrize(
     "kind, home, name",
-    [(DaskCrammerSingerSVC, AtWork, "solve"), (DaskKernelLogisticRegression, passes, "standing")],
+    [
+        (StreamedCrammerSingerSVC, AtWork, "solve"),
+        (StreamedKernelLogisticRegression, passes, "standing"),
+    ],
 )
 def test_killed_workers_cost_a_round(client, data, monkeypatch, kind, home, name):
     dX, dy = collections(*data)
@@ -100,8 +103,8 @@ def test_unknown_chunks_and_weights(client, data):
     some = dX[:, 0] > 0
     right = X[:, 0] > 0
     w = np.arange(len(y)) % 3
-    model = DaskCrammerSingerSVC(C=0.1).fit(dX[some], dy[some], sample_weight=w[right])
-    twice = DaskCrammerSingerSVC(C=0.1).fit(X[right], y[right], sample_weight=w[right])
+    model = StreamedCrammerSingerSVC(C=0.1).fit(dX[some], dy[some], sample_weight=w[right])
+    twice = StreamedCrammerSingerSVC(C=0.1).fit(X[right], y[right], sample_weight=w[right])
     best = [model.certificate_.primal, twice.certificate_.primal]
     assert abs(best[0] - best[1]) <= 1e-3 * max(best)
     assert model.certificate_.n_rows == np.count_nonzero(w[right])
@@ -131,7 +134,7 @@ def apart(table):
     return table.drop(columns=["label", "weight"]), table["label"], table["weight"]
 
 
-@pytest.mark.parametrize("kind", [DaskCrammerSingerSVC, DaskKernelLogisticRegression])
+@pytest.mark.parametrize("kind", [StreamedCrammerSingerSVC, StreamedKernelLogisticRegression])
 def test_dataframes(frames, kind):
     table, collection = frames
     (X, y, w), (dX, dy, dw) = apart(table), apart(collection)
@@ -154,9 +157,9 @@ def test_dataframes(frames, kind):
 def test_columns_of_dataframes_are_compared(frames):
     _, collection = frames
     dX, dy, _ = apart(collection)
-    model = DaskCrammerSingerSVC(C=0.1).fit(dX, dy.astype("category"))
+    model = StreamedCrammerSingerSVC(C=0.1).fit(dX, dy.astype("category"))
     for wrong in (dX.rename(columns={"x0": "z"}), dX.drop(columns="x0"), dX[dX.columns[::-1]]):
         with pytest.raises(ValueError, match="feature names should match"):
             model.predict(wrong)
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
-        DaskCrammerSingerSVC().fit(dX, dX["x0"])
+        StreamedCrammerSingerSVC().fit(dX, dX["x0"])

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import mcsvm_lit
-from mcsvm_lit.core.threads import one_thread
+from mcsvm_lit.engine.threads import one_thread
 
 X, Y = load_iris(return_X_y=True)
 OFFERED = {name: getattr(mcsvm_lit, name) for name in mcsvm_lit.__all__}

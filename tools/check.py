@@ -104,7 +104,7 @@ def site(root=ROOT):
 
 def compiled(root=ROOT):
     """The inner loops compile."""
-    from mcsvm_lit.core.compiled import compile_all
+    from mcsvm_lit.engine.compiled import compile_all
 
     compile_all(verbose=False)
     return ()

@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from notebooks import ROOT, all_notebooks, name
+from notebooks import ROOT, all_notebooks, checks_of, is_checks, name
 from outputs import parts, text
 
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.M | re.S)
@@ -113,7 +113,7 @@ def lint_titles(front, markdown):
             if link[1] != title(markdown[target]):
                 yield f"{link[2]} is called {title(markdown[target])!r}, not {link[1]!r}"
     for page in sorted(set(markdown) - listed - {front}):
-        if page.parent != front.parent:
+        if page.parent != front.parent and not is_checks(page):
             yield f"no row of a table opens with a link to {name(page)}"
 
 
@@ -123,22 +123,59 @@ def has(source, directive):
     return bool(re.search(rf"^\s*#\|\s*{directive}\b", source, re.M))
 
 
-def lint_shape(cells):
-    """The proportions of one notebook: an opening, tests that are seen, enough prose."""
-    code = [text(c.source) for c in cells if c.cell_type == "code"]
-    exported = [s for s in code if has(s, "exports?i?")]
-    tests = [s for s in code if s not in exported and re.search(r"\bassert|\braises\b", s)]
-    if len(tests) < len(exported) / 2:
-        yield f"{len(exported)} exported cells but {len(tests)} cells that test"
-    if sum(has(s, "hide") for s in tests) > HIDDEN * len(tests):
-        yield "more than one test in ten is hidden"
-    if sum(c.cell_type == "markdown" for c in cells) < PROSE * len(cells):
-        yield "less than 30 % of the cells are prose"
+def lint_opening(cells):
+    """A notebook opens with its title and one sentence, which becomes the docstring of a module."""
     first = text(cells[0].source) if cells else ""
     if not re.match(r"# \S.*\n\n> \S", first):
         yield "does not open with a title and, after an empty line, one sentence marked by >"
     if re.match(r"# .*\n\n> .*[$\\]", first):
         yield "the sentence marked by > holds a formula: it becomes the docstring of the module"
+
+
+def tests_among(cells):
+    """The code of the cells that test."""
+    code = [text(c.source) for c in cells if c.cell_type == "code"]
+    return [s for s in code if not has(s, "exports?i?") and re.search(r"\bassert|\braises\b", s)]
+
+
+def lint_shape(cells, checks=()):
+    """The proportions of a page of the book: tests that are seen, enough prose.
+
+    Cells that test may also stand on its page of checks.
+    """
+    exported = [c for c in cells if c.cell_type == "code" and has(text(c.source), "exports?i?")]
+    tests = tests_among(cells)
+    n = len(tests) + len(tests_among(checks))
+    if n < len(exported) / 2:
+        yield f"{len(exported)} exported cells but {n} cells that test"
+    if sum(has(s, "hide") for s in tests) > HIDDEN * len(tests):
+        yield "more than one test in ten is hidden"
+    if sum(c.cell_type == "markdown" for c in cells) < PROSE * len(cells):
+        yield "less than 30 % of the cells are prose"
+
+
+# -- pages of checks ------------------------------------------------------------------------------
+def links_to(texts, target):
+    """Does one of these texts of Markdown hold a link with this target?"""
+    return any(m[1] == target for s in texts for m in LINK.finditer(CODE.sub("", s)))
+
+
+def lint_checks(notebook, cells, texts):
+    """A page of checks exports nothing, and leads to the page beside which it stands."""
+    page = notebook.parent.parent / notebook.name
+    if not page.exists():
+        yield f"checks no page: there is no {name(page)}"
+    elif not links_to(texts, f"../{page.name}"):
+        yield f"has no link to its page ../{page.name}"
+    if any(has(text(c.source), r"(exports?i?|default_exp)") for c in cells):
+        yield "a page of checks exports nothing"
+
+
+def lint_its_checks(notebook, texts):
+    """A page ends with a link to its page of checks, if it has one."""
+    checks = checks_of(notebook)
+    if checks.exists() and not links_to(texts[-1:], f"checks/{checks.name}"):
+        yield f"its last prose has no link to checks/{checks.name}"
 
 
 # -- outputs --------------------------------------------------------------------------------------
@@ -159,9 +196,15 @@ def lint_outputs(cells):
 
 
 # -- all of it ------------------------------------------------------------------------------------
-def lint_page(notebook, cells, markdown):
-    """What is wrong with one notebook."""
-    yield from lint_shape(cells)
+def lint_page(notebook, books, markdown):
+    """What is wrong with one notebook, one of `books`, the cells of all."""
+    cells = books[notebook]
+    yield from lint_opening(cells)
+    if is_checks(notebook):
+        yield from lint_checks(notebook, cells, markdown[notebook])
+    else:
+        yield from lint_shape(cells, books.get(checks_of(notebook), ()))
+        yield from lint_its_checks(notebook, markdown[notebook])
     yield from lint_outputs(cells)
     for s in markdown[notebook]:
         yield from lint_markdown(s)
@@ -179,7 +222,7 @@ def lint(notebooks, root=ROOT):
     }
     front = (root / "nbs/index.ipynb").resolve()
     for f in map(Path.resolve, notebooks):
-        bad = [*lint_page(f, books[f], markdown)]
+        bad = [*lint_page(f, books, markdown)]
         if f == front:
             bad += lint_titles(front, markdown)
         for complaint in bad:

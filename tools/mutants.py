@@ -5,7 +5,9 @@
 One at a time, small mistakes are made in the exported cells of a notebook: an operator is
 exchanged, a number changed, a condition turned around, a statement left out. The page is then run
 from the changed cell on. An exception of any kind catches the mistake; a mistake that reaches the
-last cell *survives*, and is listed. A survivor means that the change makes no difference, that it
+last cell *survives*, and is listed. Then follow the cells of its page of checks, `checks/NN_name`
+beside it: there the page stands in the place of the module that it exports, and modules that import
+this module are imported again. A survivor means that the change makes no difference, that it
 changes nothing but speed, or that the page has a hole: then it needs an assertion.
 
 The page runs once as it is. Before each cell with a mistake the process forks, so that a mistake
@@ -39,20 +41,25 @@ import types
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MPLBACKEND="agg")
 os.environ.setdefault("MCSVM_LIT_FIGURES", tempfile.mkdtemp())
 
+import graph  # noqa: E402
+from notebooks import ROOT, checks_of  # noqa: E402
 from numba.core import event  # noqa: E402 (after the number of threads)
 
-from mcsvm_lit.core.compiled import Compiled  # noqa: E402
+from mcsvm_lit.engine.compiled import Compiled  # noqa: E402
 
 PATIENCE = 4  # a cell of a page with a mistake may take so many times as long
 LEAST_SECONDS = 10
 FOR_COMPILING = 90  # seconds more while an inner loop that has changed is compiled
 LONG = 0.3  # seconds after which a cell may come last
 MEMORY = 8 << 30
+CHECKS = 10_000  # the number of the cell at which the page of checks begins
 SKIPPED = re.compile(r"#\|\s*eval:\s*false|^\s*$")
 
 # -- mistakes -------------------------------------------------------------------------------------
@@ -213,11 +220,54 @@ def spread(found, most, seed):
 
 
 # -- running a page -------------------------------------------------------------------------------
-def code_of(tree, name):
-    """A cell as code that tracebacks and `inspect` can read."""
+class Cell(NamedTuple):
+    """The code of a cell, and the names that it sees: those of its page."""
+
+    code: types.CodeType
+    space: dict
+
+
+def called(i):
+    """What messages call a cell."""
+    return f"cell {i}" if i < CHECKS else f"cell {i - CHECKS - 1} of the checks"
+
+
+def cell_of(tree, name, space):
+    """A cell whose code tracebacks and `inspect` can read."""
     text = ast.unparse(tree)
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    return compile(text, name, "exec")
+    return Cell(compile(text, name, "exec"), space)
+
+
+def stand_in(module, users, page, checks):
+    """Let a page stand in the place of its module, for the page of checks and what that imports.
+
+    The modules that use it are forgotten, so that they are imported again and use the page.
+    """
+    page.__all__ = sys.modules[module].__all__
+    for name in users:
+        sys.modules.pop(name, None)
+        package, _, last = name.rpartition(".")
+        vars(sys.modules.get(package, page)).pop(last, None)
+    package, _, last = module.rpartition(".")
+    sys.modules[module] = page
+    setattr(importlib.import_module(package), last, page)
+    sys.modules["__main__"] = checks
+
+
+def cells_of_checks(notebook, module, page):
+    """The cells of the page of checks, numbered from `CHECKS` on; the first lets it begin."""
+    file = checks_of(notebook)
+    if not file.exists():
+        return {}
+    checks = types.ModuleType("__main__")
+    begin = ast.parse("begin()")
+    users = graph.users(module, ROOT)
+    space = {"begin": partial(stand_in, module, users, page, checks)}
+    cells = {CHECKS: cell_of(begin, "<the checks begin>", space)}
+    for i, tree in trees_of(file)[0].items():
+        cells[CHECKS + 1 + i] = cell_of(tree, f"<cell {i} of the checks>", vars(checks))
+    return cells
 
 
 def alike(a, b):
@@ -264,17 +314,18 @@ def needs_and_makes(code):
 
 def can_wait(cells, exported, seconds):
     """The cells that are long and, as far as names tell, nobody's business."""
-    names = {i: needs_and_makes(code) for i, code in cells.items()}
+    names = {i: needs_and_makes(cell.code) for i, cell in cells.items()}
 
     def stands_alone(i):
         needs, makes = names[i]
-        later = [names[j] for j in cells if j > i]
+        later = [names[j] for j in cells if j > i and cells[j].space is cells[i].space]
         return not any(makes & n or needs & m for n, m in later)
 
-    return [i for i in cells if i not in exported and seconds[i] > LONG and stands_alone(i)]
+    fixed = {*exported, CHECKS}
+    return [i for i in cells if i not in fixed and seconds[i] > LONG and stands_alone(i)]
 
 
-def long_ones_last(cells, exported, seconds, space):
+def long_ones_last(cells, exported, seconds):
     """The cells in an order in which the page passes, and the seconds that it takes.
 
     Names do not tell everything: a later cell may empty a list of another module. So a cell that
@@ -283,11 +334,10 @@ def long_ones_last(cells, exported, seconds, space):
     late = can_wait(cells, exported, seconds)
     while True:
         ordered = {i: cells[i] for i in [*(i for i in cells if i not in late), *late]}
-        end, used = attempt(ordered, space, seconds)
+        end, used = attempt(ordered, seconds)
         if end == "survived" or not late:
             break
-        failed = re.match(r"caught by cell (\d+)", end)
-        back = {int(failed[1])} & set(late) if failed else set()
+        back = {i for i in late if end.startswith(f"caught by {called(i)}:")}
         late = [i for i in late if back and i not in back]
     if end != "survived":
         sys.exit(f"the page as it is: {end}")
@@ -322,7 +372,7 @@ class Patience(event.Listener):
             self.set(self.end)
 
 
-def _in_child(cells, space, seconds, writer, plain):
+def _in_child(cells, seconds, writer, plain):
     """Run cells, and say how it ended."""
     os.setpgid(0, 0)
     Compiled.plain = plain  # nobody else uses this process
@@ -333,19 +383,19 @@ def _in_child(cells, space, seconds, writer, plain):
     try:
         for i, cell in cells.items():
             patience.allow(LEAST_SECONDS + PATIENCE * seconds[i])
-            exec(cell, space)
+            exec(cell.code, cell.space)
     except BaseException as error:
-        end = f"caught by cell {i}: {type(error).__name__}"
+        end = f"caught by {called(i)}: {type(error).__name__}"
     os.write(writer, end.encode())
     os._exit(0)
 
 
-def attempt(cells, space, seconds, plain=False):
+def attempt(cells, seconds, plain=False):
     """Run cells in a fork of this process; returns how it ended and the processor time."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
-        _in_child(cells, space, seconds, writer, plain)
+        _in_child(cells, seconds, writer, plain)
     os.close(writer)
     sleeping = 10 * (LEAST_SECONDS + FOR_COMPILING + PATIENCE * sum(seconds.values()))
     heard = select.select([reader], [], [], sleeping)[0]
@@ -359,58 +409,64 @@ def attempt(cells, space, seconds, plain=False):
     return end, used.ru_utime + used.ru_stime
 
 
-def read(notebook):
-    """The code cells of a notebook as trees, and which of them are exported."""
+def trees_of(notebook):
+    """The code cells of a notebook as trees, and as texts."""
     cells = json.loads(notebook.read_text("utf-8"))["cells"]
     text = {i: "".join(c["source"]) for i, c in enumerate(cells) if c["cell_type"] == "code"}
-    trees = {i: ast.parse(t) for i, t in text.items() if not SKIPPED.search(t)}
+    return {i: ast.parse(t) for i, t in text.items() if not SKIPPED.search(t)}, text
+
+
+def read(notebook):
+    """The code cells of a page as trees, which of them are exported, and to which module."""
+    trees, text = trees_of(notebook)
     module = next(re.search(r"default_exp\s+(\S+)", t) for t in text.values() if "default_exp" in t)
-    return trees, [i for i in trees if "#| export" in text[i]], module[1]
+    return trees, [i for i in trees if "#| export" in text[i]], f"mcsvm_lit.{module[1]}"
 
 
-def seconds_of(cells, space):
+def seconds_of(cells):
     """How long each cell takes, on the page as it is; the process ends where the page fails."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         for i, cell in cells.items():
             begun = time.process_time()
-            _quietly(cell, space)
+            _quietly(cell)
             os.write(writer, f"{i} {time.process_time() - begun}\n".encode())
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as lines:
         said = {int(i): float(t) for i, t in map(str.split, lines)}
     if os.waitpid(child, 0)[1]:
-        sys.exit(f"the page as it is fails at cell {min(set(cells) - set(said))}")
+        sys.exit(f"the page as it is fails at {called(min(set(cells) - set(said)))}")
     return said
 
 
-def _quietly(cell, space):
+def _quietly(cell):
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-        exec(cell, space)
+        exec(cell.code, cell.space)
 
 
-def outcome(m, cells, space, seconds):
+def outcome(m, cells, seconds):
     """What becomes of a mistake: `attempt`, for a loop first as plain Python."""
     if m.in_kernel:
-        end, used = attempt(cells, space, seconds, plain=True)
+        end, used = attempt(cells, seconds, plain=True)
         if end == "survived" or end.endswith("AssertionError"):
             return end, used
-    return attempt(cells, space, seconds)
+    return attempt(cells, seconds)
 
 
-def campaign(trees, cells, chosen, space, seconds, afresh=False):
+def campaign(trees, cells, chosen, seconds, afresh=False):
     """Make the mistakes one after another; yields each with its end. `cells`: in their order."""
     for i in trees:
         for m in (m for m in chosen if m.cell == i):
             m.put(m.new)
-            changed = code_of(ast.fix_missing_locations(trees[i]), f"<mutant of cell {i}>")
+            tree = ast.fix_missing_locations(trees[i])
+            changed = cell_of(tree, f"<mutant of cell {i}>", cells[i].space)
             m.put(m.old)
             rest = {j: changed if j == i else cells[j] for j in cells if afresh or j >= i}
-            yield m, *outcome(m, rest, space, seconds)
+            yield m, *outcome(m, rest, seconds)
         if not afresh:
-            _quietly(cells[i], space)
+            _quietly(cells[i])
 
 
 def main():
@@ -426,13 +482,14 @@ def main():
     chosen = spread([m for m in found if not a.of or m.function in a.of], a.most, a.seed)
     os.chdir(a.notebook.resolve().parent)
     sys.modules["__main__"] = page = types.ModuleType("__main__")
-    borrow_from(importlib.import_module(f"mcsvm_lit.{module}"))
-    cells = {i: code_of(tree, f"<cell {i}>") for i, tree in trees.items()}
-    seconds = seconds_of(cells, vars(page))
-    cells, used = long_ones_last(cells, exported, seconds, vars(page))
+    borrow_from(importlib.import_module(module))
+    cells = {i: cell_of(tree, f"<cell {i}>", vars(page)) for i, tree in trees.items()}
+    cells |= cells_of_checks(Path(a.notebook.name), module, page)
+    seconds = seconds_of(cells)
+    cells, used = long_ones_last(cells, exported, seconds)
     print(f"{len(chosen)} of {len(found)} mistakes; the page takes {used:.0f} s", flush=True)
     ends = []
-    for m, end, used in campaign(trees, cells, chosen, vars(page), seconds, a.afresh):
+    for m, end, used in campaign(trees, cells, chosen, seconds, a.afresh):
         ends.append((m, end))
         print(f"  {end:32} {used:5.1f} s  {m}", flush=True)
     alive = [m for m, end in ends if end == "survived"]

@@ -49,6 +49,16 @@ def name(notebook):
     return Path(notebook).resolve().relative_to(home(notebook)).as_posix()
 
 
+def checks_of(notebook):
+    """The page of checks beside a page, whether there is one or not."""
+    return Path(notebook).parent / "checks" / Path(notebook).name
+
+
+def is_checks(notebook):
+    """Is this a page of checks: what guards the code of a page and teaches nothing?"""
+    return Path(notebook).resolve().parent.name == "checks"
+
+
 # -- one notebook, in this process ----------------------------------------------------------------
 def skipped(cell):
     """Is this a cell that a run passes over?"""

@@ -15,8 +15,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_iris
 
 import mcsvm_lit
-from mcsvm_lit.core.compiled import status
-from mcsvm_lit.core.extras import EXTRA_OF
+from mcsvm_lit.engine.compiled import status
+from mcsvm_lit.engine.extras import EXTRA_OF
 
 X, Y = load_iris(return_X_y=True)
 # What needs a package of an extra.

@@ -28,10 +28,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from ..engine.compiled import Matrix, Number, Vector, kernel, stable_order
+from ..engine.threads import one_thread
 from .certificates import Certificate, roundoff
-from .compiled import Matrix, Number, Vector, kernel, stable_order
 from .simplex import room_along
-from .threads import one_thread
 
 
 # %% ../../nbs/core/05_boxqp.ipynb #563a4709

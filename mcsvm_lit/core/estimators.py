@@ -26,16 +26,22 @@ __all__ = [
     "progress",
     "callers_level",
     "warn_unconverged",
-    "KernelClassifier",
+    "whole",
+    "WholeFit",
     "kernel_scores",
+    "Expansion",
+    "KernelClassifier",
+    "Certified",
 ]
 
 # %% ../../nbs/core/06_estimators.ipynb #a08129bf
+import functools
 import numbers
 import sys
 import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +54,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ..engine.threads import in_blocks, limit_public, one_thread
 from .kernels import Kernel
-from .threads import in_blocks, limit_public, one_thread
 
 
 # %% ../../nbs/core/06_estimators.ipynb #0632e96e
@@ -445,8 +451,99 @@ def warn_unconverged(what, certificate, limit="max_iter"):  # returns the certif
     return certificate
 
 
+# %% ../../nbs/core/06_estimators.ipynb #9c48c285
+def whole(fit):
+    """Let a method `fit` set all fitted attributes or none.
+
+    While it runs, the attributes of the fit before are in `self._before`, for a warm start.
+    """
+
+    @functools.wraps(fit)
+    def fit_or_restore(self, *args, **kwargs):
+        if "_before" in vars(self):  # called by the `fit` of a class below
+            return fit(self, *args, **kwargs)
+        before = dict(vars(self))
+        fitted = {name: value for name, value in before.items() if name.endswith("_")}
+        for name in fitted:
+            delattr(self, name)
+        self._before = SimpleNamespace(**fitted)
+        try:
+            result = fit(self, *args, **kwargs)
+        except BaseException:
+            resume = {name: vars(self)[name] for name in self._resumable if name in vars(self)}
+            vars(self).clear()
+            vars(self).update(before | resume)
+            raise
+        del self._before
+        return result
+
+    return fit_or_restore
+
+
+class WholeFit:
+    "Base of estimators whose `fit` sets all fitted attributes, or leaves them as they were."
+
+    _resumable = ()  # attributes that stay when a fit is interrupted, for the next one
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = whole(cls.fit)
+
+
+# %% ../../nbs/core/06_estimators.ipynb #4a8fbe25
+def kernel_scores(kernel, X, V, A, memory=8):
+    "Scores `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
+    rows = max(1, int(memory * 2**20 / 8 / max(1, len(A))))
+    blocks = [slice(i, i + rows) for i in range(0, max(1, X.shape[0]), rows)]
+    size = 0 if callable(kernel.name) else X.shape[0] * len(A)  # a user's function runs alone
+    return np.vstack(in_blocks(lambda I: kernel(X[I], V) @ A, blocks, size))
+
+
+# %% ../../nbs/core/06_estimators.ipynb #acae54e37e7d407bbb7b55eff062a284
+class Expansion(NamedTuple):
+    """Functions Σ_j k(·, v_j) a_j + b.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel, fitted.
+    rows : ndarray or sparse matrix of shape (m, d), ndarray of int of shape (m,), or None
+        The rows v_j; for a precomputed kernel their places among the training rows; None for the
+        linear kernel.
+    coefficients : ndarray of shape (m, K)
+        Those of the rows; for the linear kernel those of the features.
+    intercept : ndarray of shape (K,)
+        The constants b.
+    """
+
+    kernel: Kernel
+    rows: object
+    coefficients: np.ndarray
+    intercept: np.ndarray
+
+    @classmethod
+    def of(cls, model):
+        "Return the functions by which a fitted model predicts."
+        if model.kernel_.name == "linear":
+            return cls(model.kernel_, None, model.coef_.T, model.intercept_)
+        given = model.kernel_.name == "precomputed"
+        rows = model.support_ if given else model.support_vectors_
+        return cls(model.kernel_, rows, model.dual_coef_, model.intercept_)
+
+    def scores(self, X):
+        "Return the values of the functions at rows of features or of kernel values, (n, K)."
+        if self.kernel.name == "linear":
+            F = np.asarray(X @ self.coefficients)
+        elif self.kernel.name == "precomputed":
+            F = X[:, self.rows] @ self.coefficients
+        else:
+            F = kernel_scores(self.kernel, X, self.rows, self.coefficients)
+        return F + self.intercept
+
+
 # %% ../../nbs/core/06_estimators.ipynb #1fe934d1
-class KernelClassifier(ClassifierMixin, BaseEstimator):
+class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     "Base of the classifiers: kernel parameters, reading of data, predictions from scores."
 
     _parameter_constraints = {
@@ -459,7 +556,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     }
 
     def __init_subclass__(cls, **options):
-        "Public methods compute with one thread of BLAS, see page 03c."
+        "Public methods compute with one thread of BLAS, see page 81."
         super().__init_subclass__(**options)
         limit_public(cls)
 
@@ -517,6 +614,11 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             accept_large_sparse=False,
         )
 
+    def _scores(self, X):
+        "The scores of all classes, (n, K); of a single function, minus and plus half of it."
+        F = Expansion.of(self).scores(X)
+        return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
+
     @one_thread
     def decision_function(self, X):  # -> (n, K), or (n,) for two classes
         "The scores of the classes; for two classes the second's minus the first's."
@@ -530,10 +632,21 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
 
-# %% ../../nbs/core/06_estimators.ipynb #4a8fbe25
-def kernel_scores(kernel, X, V, A, memory=8):
-    "Scores `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
-    rows = max(1, int(memory * 2**20 / 8 / max(1, len(A))))
-    blocks = [slice(i, i + rows) for i in range(0, max(1, X.shape[0]), rows)]
-    size = 0 if callable(kernel.name) else X.shape[0] * len(A)  # a user's function runs alone
-    return np.vstack(in_blocks(lambda I: kernel(X[I], V) @ A, blocks, size))
+# %% ../../nbs/core/06_estimators.ipynb #72eea5119410473aa328ad9291626812
+class Certified:
+    "What classifiers share whose `decision_bounds(X)` bound the differences of their scores."
+
+    def certified(self, X):
+        """Return where the predicted label is proved to be that of the exact optimum.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The points to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) of bool
+        """
+        two = np.sort(self._scores(self._check(X)), axis=1)[:, -2:]
+        return two[:, 1] - two[:, 0] > self.decision_bounds(X)

@@ -29,9 +29,9 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from ..engine.compiled import kernel
+from ..engine.threads import in_blocks, one_thread
 from .certificates import ROUNDOFF, roundoff
-from .compiled import kernel
-from .threads import in_blocks, one_thread
 
 
 # %% ../../nbs/core/01_kernels.ipynb #929b4395

@@ -13,7 +13,6 @@ __all__ = [
     "EXACT_UP_TO",
     "GROUP",
     "MOST_PASSES",
-    "NEAR",
     "UNNORMED",
     "FIRST_LANDMARKS",
     "LandmarkSpan",
@@ -56,11 +55,11 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from scipy.special import entr, logsumexp
 
+from ..engine.threads import cached_property
 from .certificates import Certificate, gap_rounding, roundoff, score_rounding
 from .kernels import gram_block
 from .passes import Block, Rounds, SmoothedHinge, mixture, sampled_newton
 from .simplex import own_and_rest
-from .threads import cached_property
 
 # %% ../../nbs/core/07c_landmarks.ipynb #061fa5a6
 CANDIDATES = 20_000  # rows among which landmarks are chosen
@@ -207,7 +206,6 @@ class FeatureBlocks:
 EXACT_UP_TO = 20_000  # rows with α ≠ 0: so many have all kernel values among them computed
 GROUP = 2048  # rows of a group, where there are more
 MOST_PASSES = 200
-NEAR = 0.02  # relative gap among all functions up to which a start from landmarks saves anything
 
 
 @dataclass(frozen=True)
@@ -240,16 +238,6 @@ class LandmarkFit:
     certificate: Certificate
     full: Certificate
     share: float
-
-    def start(self, y):
-        "Where a solver of the full kernel should begin: at tα if that is near, else None."
-        return self.shortened(y) if self.full.relative_gap <= NEAR else None
-
-    def shortened(self, y):
-        "The distributions of tα."
-        η = self.share * self.η
-        η[np.arange(len(y)), y] += 1 - self.share
-        return η
 
 
 class Bias(NamedTuple):

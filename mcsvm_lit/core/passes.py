@@ -61,8 +61,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from .compiled import kernel
-from .linear import conjugate_gradients
+from ..engine.compiled import kernel
+from .linear_algebra import conjugate_gradients
 from .simplex import own_and_rest, project_row
 
 

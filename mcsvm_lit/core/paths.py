@@ -18,11 +18,14 @@ __all__ = [
 # %% ../../nbs/core/09_paths.ipynb #9fd063ac
 import dataclasses
 import hashlib
+import math
+import os
 from abc import ABC, abstractmethod
-from typing import NamedTuple, get_type_hints
-from zipfile import BadZipFile
+from typing import NamedTuple, get_args, get_type_hints
+from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
+from numpy.lib import format as npy
 
 
 # %% ../../nbs/core/09_paths.ipynb #243ff069
@@ -73,17 +76,6 @@ def ends_and_middles(knots):  # -> values, ascending
 
 
 # %% ../../nbs/core/09_paths.ipynb #d6785277
-_NOT_A_PATH = (
-    ValueError,
-    EOFError,
-    KeyError,
-    AttributeError,
-    NotImplementedError,
-    SyntaxError,
-    BadZipFile,
-)
-
-
 def _arrays_of(record, prefix=""):  # a dataclass -> {name: array}
     "Every field of a record as an array; fields of inner records are named `outer.inner`."
     arrays = {}
@@ -98,18 +90,6 @@ def _arrays_of(record, prefix=""):  # a dataclass -> {name: array}
     return arrays
 
 
-def _record_of(cls, arrays, prefix=""):  # -> an instance of `cls`
-    "The record of class `cls` whose fields are `arrays`."
-    hints, values = get_type_hints(cls), {}
-    for field in dataclasses.fields(cls):
-        name, hint = prefix + field.name, hints[field.name]
-        if dataclasses.is_dataclass(hint):
-            values[field.name] = _record_of(hint, arrays, f"{name}.")
-        else:
-            values[field.name] = arrays[name] if hint is np.ndarray else arrays[name].item()
-    return cls(**values)
-
-
 def _fingerprint(arrays):  # {name: array} -> hexadecimal digits
     "A digest of names, types, shapes and contents."
     digest = hashlib.sha256()
@@ -121,6 +101,70 @@ def _fingerprint(arrays):  # {name: array} -> hexadecimal digits
 
 
 # %% ../../nbs/core/09_paths.ipynb #5e0eca63
+def _read_array(archive, member):  # ZipFile, ZipInfo -> array
+    "One array of an npz file, of numbers or letters, if the file holds as much as its header says."
+    if member.compress_type != ZIP_STORED:
+        raise ValueError(f"{member.filename} is compressed")
+    with archive.open(member) as stream:
+        version = npy.read_magic(stream)
+        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, columns_first, dtype = read_header(stream)
+        size = math.prod(shape) * dtype.itemsize
+        if dtype.kind not in "biufU" or size != member.file_size - stream.tell():
+            raise ValueError(f"{member.filename} is not the array that its header announces")
+        flat = np.frombuffer(stream.read(), dtype)
+    return flat.reshape(shape, order="F" if columns_first else "C").copy(order="C")
+
+
+def _read_arrays(file):  # a name, or a file open for reading -> {name: array}
+    "All arrays of an npz file."
+    with ZipFile(file) as archive:
+        members = archive.infolist()
+        archive.fp.seek(0, os.SEEK_END)
+        if sum(member.file_size for member in members) > archive.fp.tell():
+            raise ValueError("it promises more than it holds")
+        return {m.filename.removesuffix(".npy"): _read_array(archive, m) for m in members}
+
+
+# %% ../../nbs/core/09_paths.ipynb #c29ee1ed
+_SCALARS = {bool: "b", int: "iu", float: "fiu", str: "U"}  # kinds of arrays for fields of a type
+
+
+def _as_declared(name, array, hint, sizes):  # sizes {letter: size} of what came before, extended
+    "The value of a field, if the array that was read is what its type says."
+    if hint in _SCALARS:
+        if array.ndim or array.dtype.kind not in _SCALARS[hint]:
+            raise ValueError(f"`{name}` is not a single {hint.__name__}")
+        return hint(array.item())
+    dtype, *letters = get_args(hint)[1:] or [array.dtype]
+    if array.dtype != dtype or array.dtype.kind == "U":
+        raise ValueError(f"`{name}` holds numbers of the type {array.dtype}")
+    if letters and array.ndim != len(letters):
+        raise ValueError(f"`{name}` has {array.ndim} dimensions, not {len(letters)}")
+    if any(sizes.setdefault(key, size) != size for key, size in zip(letters, array.shape)):
+        raise ValueError(f"`{name}` has the shape {array.shape}, which does not fit other fields")
+    if letters and np.isnan(array).any():
+        raise ValueError(f"`{name}` contains NaN")
+    return array
+
+
+def _record_of(cls, arrays, sizes, prefix=""):  # takes its fields out of `arrays` -> a `cls`
+    "The record of class `cls` whose fields are `arrays`, checked."
+    hints, values = get_type_hints(cls, include_extras=True), {}
+    for field in dataclasses.fields(cls):
+        name, hint = prefix + field.name, hints[field.name]
+        if dataclasses.is_dataclass(hint):
+            values[field.name] = _record_of(hint, arrays, sizes, f"{name}.")
+        elif name in arrays:
+            values[field.name] = _as_declared(name, arrays.pop(name), hint, sizes)
+        else:
+            raise ValueError(f"`{name}` is missing")
+    record = cls(**values)
+    if hasattr(record, "check"):
+        record.check()
+    return record
+
+
 def save_record(record, file):  # a dataclass; a name, or a file open for writing
     "Write a record as npz, with the name of its class and a fingerprint."
     arrays = _arrays_of(record) | {"class": np.array(type(record).__name__)}
@@ -133,24 +177,27 @@ def save_record(record, file):  # a dataclass; a name, or a file open for writin
 
 
 def load_record(cls, file):  # the class expected; a name, or a file open for reading
-    "Read what `save_record` wrote."
+    "Read what `save_record` wrote, and refuse what contradicts itself in one sentence."
     refusal = f"{getattr(file, 'name', file)} is not an intact file of a {cls.__name__}"
     try:
-        with np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+        arrays = _read_arrays(file)
         intact = str(arrays.pop("fingerprint")) == _fingerprint(arrays)
         kind = str(arrays.pop("class"))
-    except _NOT_A_PATH as e:
-        raise ValueError(f"{refusal}: save it again with `save`.") from e
-    except OSError as e:
-        if e.errno is not None:
+    except Exception as e:  # a damaged file may break its readers in any way
+        if isinstance(e, OSError) and e.errno is not None:
             raise  # no such file, no permission: Python's own message says it well
         raise ValueError(f"{refusal}: save it again with `save`.") from e
     if not intact:
         raise ValueError(f"{refusal}: its contents were changed. Save it again with `save`.")
     if kind != cls.__name__:
-        raise ValueError(f"{refusal}: it holds a {kind}; load it with `{kind}.load`.")
-    return _record_of(cls, arrays)
+        raise ValueError(f"{refusal}: it holds a {kind[:80]}; load it with `{kind[:80]}.load`.")
+    try:
+        record = _record_of(cls, arrays, {})
+    except ValueError as e:
+        raise ValueError(f"{refusal}: {e}. Save it again with `save`.") from e
+    if arrays:
+        raise ValueError(f"{refusal}: `{min(arrays)[:80]}` is no part of it.")
+    return record
 
 
 # %% ../../nbs/core/09_paths.ipynb #d482d20d
@@ -158,7 +205,8 @@ class ExactPath(ABC):
     """The exact solutions of a program for every value of one parameter.
 
     Derive a frozen dataclass (`eq=False`) from it whose fields are arrays, numbers or records of
-    such; one of the fields, or a property, is `breakpoints`.
+    such; one of the fields, or a property, is `breakpoints`. Where an index goes into a compiled
+    loop, `check` is extended so that no file can bring one that is out of range.
 
     Attributes
     ----------
@@ -194,6 +242,12 @@ class ExactPath(ABC):
                 f"where this path is known; got {outside.flat[0]:.6g}."
             )
         return values
+
+    def check(self):
+        """Raise ValueError where fields contradict each other, as those of a file may."""
+        b = np.asarray(self.breakpoints)
+        if b.ndim != 1 or not np.isfinite(b).all() or (np.diff(b) < 0).any():
+            raise ValueError("its break points do not ascend")
 
     def knots(self):
         """The finite ends of all pieces; a piece without end is followed to twice its beginning."""

@@ -33,7 +33,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .compiled import kernel
+from ..engine.compiled import kernel
 
 
 # %% ../../nbs/core/02_simplex.ipynb #f99edf00

@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from ..engine.threads import in_blocks
 from .estimators import kernel_scores
 from .kernels import Kernel
-from .threads import in_blocks
 
 # %% ../../nbs/core/07d_single.ipynb #40e7613d
 UNIT = 2.0**-24  # rounding of float32

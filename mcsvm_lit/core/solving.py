@@ -27,9 +27,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from ..engine.threads import one_thread
 from .certificates import FEASIBLE, Certificate
 from .estimators import progress
-from .threads import one_thread
 
 
 # %% ../../nbs/core/08_solving.ipynb #0092886e

@@ -27,6 +27,12 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from mcsvm_lit.core.estimators import (
+    Certified,
+    Expansion,
+    KernelClassifier,
+    warn_unconverged,
+)
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,
     Bias,
@@ -58,7 +64,6 @@ from mcsvm_lit.crammer_singer.problem import (
 )
 
 from ..core.certificates import roundoff, score_rounding
-from ..core.estimators import KernelClassifier, kernel_scores, warn_unconverged
 from ..core.kernels import refuse_indefinite
 from ..core.passes import SmoothedHinge
 from ..core.simplex import own_and_rest
@@ -146,7 +151,7 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
 
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #db9ed5c6
-class CrammerSingerSVC(KernelClassifier):
+class CrammerSingerSVC(Certified, KernelClassifier):
     """Multiclass support vector machine of Crammer and Singer (2001).
 
     Minimises ½‖M‖² + C Σ ξ_i, where ξ_i is how far the score of example i's own class is from
@@ -157,6 +162,10 @@ class CrammerSingerSVC(KernelClassifier):
     C : float, default=1.0
         Weight of the loss; 1/β in the paper. With `np.inf` no error is allowed: the classifier of
         least norm that separates the training data, or an `InseparableError` if there is none.
+    costs : "absolute" or array-like of shape (n_classes, n_classes), default=None
+        What an example of class r loses when s is predicted, `costs[r, s]`, with zeros on the
+        diagonal; "absolute" means |r - s| in the order of `classes_`, for ordered labels. The own
+        class is then asked to beat class s by that much. By default by one.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         As in scikit-learn's `SVC`.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -167,6 +176,8 @@ class CrammerSingerSVC(KernelClassifier):
         Constant of the kernels "poly" and "sigmoid".
     fit_intercept : bool, default=False
         Add 1 to the kernel: a bias per class, penalised like a feature.
+    class_weight : dict or "balanced", default=None
+        Weights of the labels.
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_iter : int, default=2000
@@ -178,22 +189,12 @@ class CrammerSingerSVC(KernelClassifier):
         and 1 is the relative gap that `full_certificate_` should have: landmarks are added until it
         is reached. By default among all functions of the kernel. For kernels other than the linear
         one.
-    polish : bool, default=False
-        With `rank`: go on among all functions of the kernel, until the full problem's gap is
-        `tol`; from there if the landmarks came near. That is seldom faster than a fit without
-        `rank`. Without `rank` it has no meaning.
     cache_size : float, default=500
         Megabytes for the kernel matrix, or for the parts of it that are held at once; copies of
         smaller parts take up to a third more. With `rank`, megabytes for features of the examples:
         all of them, or blocks and, a quarter of it, the examples that decide.
     warm_start : bool, default=False
         Start from the last fit, if it had as many rows and the same classes.
-    class_weight : dict or "balanced", default=None
-        Weights of the labels.
-    costs : "absolute" or array-like of shape (n_classes, n_classes), default=None
-        What an example of class r loses when s is predicted, `costs[r, s]`, with zeros on the
-        diagonal; "absolute" means |r - s| in the order of `classes_`, for ordered labels. The own
-        class is then asked to beat class s by that much. By default by one.
     verbose : int, default=0
         Show a progress bar.
 
@@ -203,7 +204,7 @@ class CrammerSingerSVC(KernelClassifier):
         The labels, in order.
     support_ : ndarray of shape (n_support,)
         Rows of the support patterns; of equal rows with equal labels the first. With `rank`, rows
-        of the landmarks, unless `polish`.
+        of the landmarks.
     support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
         The support patterns; None for a precomputed kernel.
     label_distribution_ : ndarray of shape (n_support, n_classes)
@@ -219,8 +220,7 @@ class CrammerSingerSVC(KernelClassifier):
     slack_ : ndarray of shape (n_samples,)
         ξ of every row, also of rows of weight zero.
     certificate_ : Certificate
-        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks,
-        unless `polish`.
+        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks.
     full_certificate_ : Certificate
         The same among all functions of the kernel: `dual` is what none of them can be below, and
         `gap + rounding` by how much the objective could still fall.
@@ -246,7 +246,6 @@ class CrammerSingerSVC(KernelClassifier):
             None,
         ],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
-        "polish": ["boolean"],
         "fit_intercept": ["boolean"],
         "warm_start": ["boolean"],
         "costs": [StrOptions({"absolute"}), "array-like", None],
@@ -255,35 +254,34 @@ class CrammerSingerSVC(KernelClassifier):
     def __init__(  # noqa: PLR0913
         self,
         C=1.0,
+        *,
+        costs=None,
         kernel="rbf",
         gamma="scale",
         degree=3,
         coef0=0.0,
         fit_intercept=False,
+        class_weight=None,
         tol=1e-3,
         max_iter=2000,
         rank=None,
-        polish=False,
         cache_size=500,
         warm_start=False,
-        class_weight=None,
-        costs=None,
         verbose=0,
     ):
         self.C = C
+        self.costs = costs
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
         self.rank = rank
-        self.polish = polish
         self.cache_size = cache_size
         self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.costs = costs
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -299,19 +297,14 @@ class CrammerSingerSVC(KernelClassifier):
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
         """
-        before = getattr(self, "classes_", None)
         training = self._training(X, y, sample_weight)
         self._table = cost_table(self.costs, training.n_classes)
         if len(self._table) and np.isinf(self.C):
             raise ValueError("Costs need a finite C: leave out `costs`, or choose C.")
         if self.rank is None or training.kernel.name == "linear":
-            self._fit_all(training, self._start(training, before))
+            self._fit_all(training, self._start(training))
         else:
-            found = self._on_landmarks(training)
-            if self.polish:
-                self._fit_all(training, found.start(training.y))
-            else:
-                self._keep_landmarks(training, found)
+            self._keep_landmarks(training, self._on_landmarks(training))
         self._judge_absent(training, X)
         warn_unconverged("CrammerSingerSVC", self.certificate_)
         return self
@@ -359,7 +352,6 @@ class CrammerSingerSVC(KernelClassifier):
         self.support_vectors_, self.dual_coef_ = fit.landmarks.X, fit.a
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(fit.b)
-        vars(self).pop("coef_", None)
 
     def _refuse(self, training):
         "Kernels that are not positive semidefinite."
@@ -380,16 +372,17 @@ class CrammerSingerSVC(KernelClassifier):
         self._refuse(training)
         return CrammerSinger.of(training, C, self.fit_intercept, self._table)
 
-    def _start(self, training, before):
+    def _start(self, training):
         "The distributions of the last fit, where rows and labels are the same; None if of no use."
-        if not self.warm_start or before is None or len(self._labels) != len(training.labels):
+        last = vars(self._before)
+        if not self.warm_start or not last or len(self._labels) != len(training.labels):
             return None
-        if not np.array_equal(before, self.classes_):
+        if not np.array_equal(last["classes_"], self.classes_):
             return None
         η = one_hot(training.y, training.n_classes)
         place = self._place[training.first]
         same = (place >= 0) & (self._labels[training.first] == training.y)
-        η[same] = self.label_distribution_[place[same]]
+        η[same] = last["label_distribution_"][place[same]]
         return η
 
     def _keep(self, training, problem, solution):
@@ -402,7 +395,6 @@ class CrammerSingerSVC(KernelClassifier):
         self.dual_coef_ = α[support]
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(self._shift * self.dual_coef_.sum(0))
-        vars(self).pop("coef_", None)
         if M is not None:  # the very prototypes that the certificate is about
             self.coef_, self.intercept_ = map(one_of_two, problem.rows.split(M))
 
@@ -432,16 +424,11 @@ class CrammerSingerSVC(KernelClassifier):
             self.slack_[absent] = slacks(F, y, by_label(self._table, y))
 
     def _scores(self, X):
-        if self.kernel_.name == "linear":
-            F = np.asarray(X @ self.coef_.T)
-        elif self.kernel_.name == "precomputed":
-            F = X[:, self.support_] @ self.dual_coef_
-        else:
-            F = kernel_scores(self.kernel_, X, self.support_vectors_, self.dual_coef_)
-        if len(self.classes_) > 2:
-            return F + self.intercept_
-        f = one_of_two(F.T) + self.intercept_
-        return np.vstack([-f / 2, f / 2]).T
+        F = Expansion.of(self)
+        if F.coefficients.shape[1] == 2:  # of two classes, which add up to zero, the difference
+            F = F._replace(coefficients=one_of_two(F.coefficients.T).T)
+        F = F.scores(X)
+        return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
 
     def confusable(self, i):
         """The labels that a training example is confused with.
@@ -488,8 +475,8 @@ class CrammerSingerSVC(KernelClassifier):
         )
         return np.rec.fromarrays(list(columns.values()), names=list(columns))
 
-    def score_bound(self, X):
-        """How far any difference of two scores can be from that of the exact optimum.
+    def decision_bounds(self, X):
+        """Return how far any difference of two scores can be from that of the exact optimum.
 
         Parameters
         ----------
@@ -504,7 +491,8 @@ class CrammerSingerSVC(KernelClassifier):
         if self.kernel_.name == "precomputed":
             raise ValueError(
                 "A precomputed kernel does not hold K(x, x): "
-                "use mcsvm_lit.score_radius(certificate_.gap + certificate_.rounding, diagonal)."
+                "use score_radius(certificate_.gap + certificate_.rounding, diagonal) of "
+                "mcsvm_lit.crammer_singer.problem."
             )
         c, kernel = self.full_certificate_, replace(self.kernel_, shift=self._shift)
         size = kernel.sizes(X)
@@ -518,21 +506,6 @@ class CrammerSingerSVC(KernelClassifier):
             return roundoff(self.coef_.shape[1] + 8) * size * lengths.max()
         V, α = self.support_vectors_, self.dual_coef_
         return score_rounding(size, α, kernel.sizes(V), kernel.rounding(V)).max(1)
-
-    def certified(self, X):
-        """Where the predicted label is proved to be that of the exact optimum.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The points to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) of bool
-        """
-        two = np.sort(self._scores(self._check(X)), axis=1)[:, -2:]
-        return two[:, 1] - two[:, 0] > self.score_bound(X)
 
 
 def one_of_two(rows):  # one row, or number, per class; those of two classes add up to zero

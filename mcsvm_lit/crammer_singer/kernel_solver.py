@@ -69,12 +69,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.compiled import kernel, stable_order
 from ..core.estimators import row_codes
 from ..core.simplex import own_and_rest, project_row
 from ..core.single import DoubleRows, SingleRows, double_scores
 from ..core.solving import Goal, solve
-from ..core.threads import one_thread
+from ..engine.compiled import kernel, stable_order
+from ..engine.threads import one_thread
 from .problem import ONE_EACH, Costs, CrammerSinger, State
 
 # %% ../../nbs/crammer_singer/12_kernel_solver.ipynb #b60efc56

@@ -81,11 +81,11 @@ import numpy as np
 from scipy import sparse
 
 from ..core.certificates import Certificate, gap_rounding, roundoff
-from ..core.compiled import Indices, Matrix, Number, Vector, kernel
-from ..core.linear import conjugate_gradients, definite_solver
+from ..core.linear_algebra import conjugate_gradients, definite_solver
 from ..core.simplex import own_and_rest, project_row
 from ..core.solving import Goal, solve
-from ..core.threads import cached_property, one_thread
+from ..engine.compiled import Indices, Matrix, Number, Vector, kernel
+from ..engine.threads import cached_property, one_thread
 from .kernel_solver import contrary, exchange
 from .problem import ONE_EACH, Costs, State, by_label, one_hot
 

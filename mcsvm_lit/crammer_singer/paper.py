@@ -14,9 +14,9 @@ __all__ = [
     "by_gap",
     "follow",
     "trace",
+    "figure3",
+    "figure4_printed",
     "figure4",
-    "figure5_printed",
-    "figure5",
     "active",
     "row_products",
     "Program",
@@ -171,7 +171,7 @@ def trace(
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #82d6e37b
-def figure4(
+def figure3(
     D,  # point
     θ,  # start
     ε,  # accuracy
@@ -190,16 +190,16 @@ def figure4(
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #ca4cbc44
-def figure5_printed(
+def figure4_printed(
     Kxx,  # kernel matrix
     y,  # class indices
     β,  # regularisation
     ε,  # accuracy
-    rule="figure",  # stop at ψ < εβ as figure 5 has it, or "text": ψ <= ε
-    solve=figure4,  # the algorithm for ν
+    rule="figure",  # stop at ψ < εβ as figure 4 has it, or "text": ψ <= ε
+    solve=figure3,  # the algorithm for ν
     max_iter=5000,
 ):  # -> (τ, F, steps, did it end by its rule?)
-    "The paper's algorithm with its faults, for study; `figure5` is the one to use."
+    "The paper's algorithm with its faults, for study; `figure4` is the one to use."
     K = int(y.max()) + 1
     δ = one_hot(y, K)
     τ = np.zeros(δ.shape)
@@ -238,7 +238,7 @@ def _labels(y, β):
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #82475932
-def figure5(
+def figure4(
     Kxx,  # kernel matrix (n, n)
     y,  # class indices
     β,  # regularisation
@@ -271,7 +271,7 @@ def figure5(
     F = Kxx @ (c[:, None] * (Y - η))  # computed again, for the certificate
     certificate = cs_certificate(F, η, y, c, step, tol, drift=np.abs(F - Y - G).max())
     if not done:
-        message = f"figure5 stopped at max_iter={max_iter}: {certificate!r}"
+        message = f"figure4 stopped at max_iter={max_iter}: {certificate!r}"
         warnings.warn(message, ConvergenceWarning, stacklevel=2)
     return η, certificate
 

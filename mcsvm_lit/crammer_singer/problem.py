@@ -28,12 +28,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..core.certificates import Certificate, gap_rounding, score_rounding
-from ..core.compiled import Indices, Matrix
 from ..core.estimators import kernel_scores
-from ..core.extras import optional
 from ..core.kernels import Kernel
 from ..core.simplex import own_and_rest
-from ..core.threads import cached_property
+from ..engine.compiled import Indices, Matrix
+from ..engine.extras import optional
+from ..engine.threads import cached_property
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #8a49fafa

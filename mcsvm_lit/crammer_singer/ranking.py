@@ -39,13 +39,20 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..core.compiled import Indices, Matrix, Vector, kernel
-from ..core.estimators import kernel_scores, scale_gamma, warn_unconverged, weighted_set
+from mcsvm_lit.core.estimators import (
+    Expansion,
+    WholeFit,
+    scale_gamma,
+    warn_unconverged,
+    weighted_set,
+)
+
 from ..core.kernels import Kernel, refuse_indefinite
-from ..core.linear import least_squares
+from ..core.linear_algebra import least_squares
 from ..core.simplex import own_and_rest, project_row, project_simplex
 from ..core.solving import Goal, solve
-from ..core.threads import cached_property, limit_public
+from ..engine.compiled import Indices, Matrix, Vector, kernel
+from ..engine.threads import cached_property, limit_public
 from .classifier import STRATEGIES
 from .linear_solver import LinearCrammerSinger, Rows
 from .problem import Costs, CrammerSinger, State
@@ -352,7 +359,7 @@ class RowPoint:
 
 
 # %% ../../nbs/crammer_singer/15_rankings.ipynb #1b7593c2
-class LabelRankingSVC(BaseEstimator):
+class LabelRankingSVC(WholeFit, BaseEstimator):
     """Support vector machine for several labels per row, or for rankings of labels.
 
     Minimises ½‖M‖² + C Σ_i Σ_r ξ_ir, where ξ_ir is how far label r of row i is from beating by
@@ -362,6 +369,8 @@ class LabelRankingSVC(BaseEstimator):
     ----------
     C : float, default=1.0
         Weight of the loss.
+    border : bool, default=True
+        Learn which labels apply, those of positive relevance. Without, only how labels are ordered.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         As in scikit-learn's `SVC`.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -372,8 +381,6 @@ class LabelRankingSVC(BaseEstimator):
         Constant of the kernels "poly" and "sigmoid".
     fit_intercept : bool, default=True
         Add 1 to the kernel: a bias per label, penalised like a feature.
-    border : bool, default=True
-        Learn which labels apply, those of positive relevance. Without, only how labels are ordered.
     tol : float, default=1e-3
         Relative duality gap to reach.
     max_iter : int, default=10000
@@ -429,24 +436,25 @@ class LabelRankingSVC(BaseEstimator):
     def __init__(  # noqa: PLR0913
         self,
         C=1.0,
+        *,
+        border=True,
         kernel="rbf",
         gamma="scale",
         degree=3,
         coef0=0.0,
         fit_intercept=True,
-        border=True,
         tol=1e-3,
         max_iter=10000,
         cache_size=500,
         verbose=0,
     ):
         self.C = C
+        self.border = border
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.fit_intercept = fit_intercept
-        self.border = border
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
@@ -540,7 +548,6 @@ class LabelRankingSVC(BaseEstimator):
         α = np.zeros((len(weights), K))
         np.add.at(α, pairs.row, own_and_rest(solution.state.η, pairs.label, c))
         self._keep(X, self._to_border(α.T).T, first)
-        vars(self).pop("coef_", None)
         if linear:
             self.coef_, self.intercept_ = map(self._to_border, problem.rows.split(solution.state.M))
 
@@ -572,12 +579,7 @@ class LabelRankingSVC(BaseEstimator):
         check_is_fitted(self)
         how = dict(accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False)
         X = validate_data(self, X, reset=False, **how)
-        if self.kernel_.name == "linear":
-            return np.asarray(X @ self.coef_.T) + self.intercept_
-        if self.kernel_.name == "precomputed":
-            return X[:, self.support_] @ self.dual_coef_ + self.intercept_
-        scores = kernel_scores(self.kernel_, X, self.support_vectors_, self.dual_coef_)
-        return scores + self.intercept_
+        return Expansion.of(self).scores(X)
 
     def predict(self, X):
         """The labels that apply; without `border`, the place of each label from below.

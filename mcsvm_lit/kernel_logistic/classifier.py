@@ -24,12 +24,6 @@ from scipy.special import log_softmax
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from mcsvm_lit.core.estimators import (
-    KernelClassifier,
-    kernel_scores,
-    row_codes,
-    warn_unconverged,
-)
 from mcsvm_lit.kernel_logistic.multinomial import (
     SoftmaxLogistic,
     best_intercepts,
@@ -39,6 +33,7 @@ from mcsvm_lit.kernel_logistic.multinomial import (
 )
 
 from ..core.certificates import roundoff, score_rounding
+from ..core.estimators import Certified, KernelClassifier, row_codes, warn_unconverged
 from ..core.kernels import Kernel, refuse_indefinite
 from ..core.landmarks import Bias, fit_landmarks, until_certified
 from ..core.passes import Softmax
@@ -156,7 +151,7 @@ def shrunken(u, y, t):  # t in (0, 1], (n,)
 BALANCED = 1e-11  # of 1 + |b|: how near to the best ones intercepts are, which are found by Newton
 
 
-class KernelLogisticRegression(KernelClassifier):
+class KernelLogisticRegression(Certified, KernelClassifier):
     """Kernel logistic regression, by its dual, to any duality gap.
 
     Minimises ½Σ‖w‖² + C × the negative log-likelihood. Two classes have one function w, as in
@@ -168,6 +163,10 @@ class KernelLogisticRegression(KernelClassifier):
     ----------
     C : float, default=1.0
         Weight of the loss; large values fit the training data more closely.
+    solver : {"auto", "smo", "newton"}, default="auto"
+        "smo" takes exact steps on pairs or blocks, "newton" is Newton's method, and "auto" decides
+        by the gap that it measures. With the linear kernel and few features the last two are
+        Newton's method in the coordinates of the features.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in scikit-learn's SVC.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -178,12 +177,10 @@ class KernelLogisticRegression(KernelClassifier):
         Constant of the polynomial and the sigmoid kernel.
     fit_intercept : bool, default=True
         Add an intercept per function, not penalised.
+    class_weight : dict or "balanced", optional
+        Weights of the labels.
     tol : float, default=1e-6
         Relative duality gap to reach.
-    solver : {"auto", "smo", "newton"}, default="auto"
-        "smo" takes exact steps on pairs or blocks, "newton" is Newton's method, and "auto" decides
-        by the gap that it measures. With the linear kernel and few features the last two are
-        Newton's method in the coordinates of the features.
     max_iter : int, optional
         The most steps of all solvers together, on a pair, on a block or of Newton's method; by
         default each has its own limit.
@@ -193,18 +190,12 @@ class KernelLogisticRegression(KernelClassifier):
         predictions that need few of them. A number between 0 and 1 is the relative gap that
         `full_certificate_` should have: landmarks are added until it is reached. By default among
         all functions of the kernel. For kernels other than the linear one; `solver` and
-        `warm_start` have no meaning then, unless `polish`.
-    polish : bool, default=False
-        With `rank`: go on among all functions of the kernel, until the full problem's gap is
-        `tol`; from there if the landmarks came near. That is seldom faster than a fit without
-        `rank`. Without `rank` it has no meaning.
+        `warm_start` have no meaning then.
     cache_size : float, default=500
         Megabytes for kernel values; with `rank`, for features of the examples.
     warm_start : bool, default=False
         Start from the last fit, or from where it was interrupted, if it had the same kernel, rows
         and labels.
-    class_weight : dict or "balanced", optional
-        Weights of the labels.
     verbose : int, default=0
         Show a progress bar.
 
@@ -216,7 +207,7 @@ class KernelLogisticRegression(KernelClassifier):
         Number of features.
     support_ : array of shape (m,)
         Row numbers of the distinct examples of positive weight, the first of equal ones; with
-        `rank`, of the landmarks, unless `polish`.
+        `rank`, of the landmarks.
     support_vectors_ : array of shape (m, d)
         These examples (None for a precomputed kernel).
     dual_coef_ : array of shape (m, K), two classes: (m, 1)
@@ -226,15 +217,14 @@ class KernelLogisticRegression(KernelClassifier):
     intercept_ : array of shape (K,), two classes: (1,)
         The intercepts.
     certificate_ : Certificate
-        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks,
-        unless `polish`.
+        Primal and dual value, gap and residuals; with `rank`, among the functions of the landmarks.
     full_certificate_ : Certificate
         The same among all functions of the kernel: `dual` is what none of them can be below, and
         `gap + rounding` by how much the objective could still fall.
     n_iter_ : int
         Steps of all solvers, at most `max_iter`.
     solver_ : str
-        The one that ended the fit: "smo", "newton", "lowrank" or, with `rank` and without `polish`,
+        The one that ended the fit: "smo", "newton", "lowrank" or, with `rank`,
         "landmarks".
 
     Examples
@@ -258,7 +248,6 @@ class KernelLogisticRegression(KernelClassifier):
             Interval(numbers.Real, 0.0, 1.0, closed="neither"),
             None,
         ],
-        "polish": ["boolean"],
         "solver": [StrOptions({"auto", "smo", "newton"})],
         "fit_intercept": ["boolean"],
         "warm_start": ["boolean"],
@@ -267,36 +256,37 @@ class KernelLogisticRegression(KernelClassifier):
     def __init__(  # noqa: PLR0913  scikit-learn's way to name parameters
         self,
         C=1.0,
+        *,
+        solver="auto",
         kernel="rbf",
         gamma="scale",
         degree=3,
         coef0=0.0,
         fit_intercept=True,
+        class_weight=None,
         tol=1e-6,
-        solver="auto",
         max_iter=None,
         rank=None,
-        polish=False,
         cache_size=500,
         warm_start=False,
-        class_weight=None,
         verbose=0,
     ):
         self.C = C
+        self.solver = solver
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.tol = tol
-        self.solver = solver
         self.max_iter = max_iter
         self.rank = rank
-        self.polish = polish
         self.cache_size = cache_size
         self.warm_start = warm_start
-        self.class_weight = class_weight
         self.verbose = verbose
+
+    _resumable = ("_last",)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -304,14 +294,11 @@ class KernelLogisticRegression(KernelClassifier):
         training = self._training(X, y, sample_weight)
         if not training.kernel.psd:
             refuse_indefinite(training.kernel, training.X)
-        found = None
         if self.rank is not None and training.kernel.name != "linear":
-            found = self._on_landmarks(training)
-            if not self.polish:
-                return self._keep_landmarks(training, found)
+            return self._keep_landmarks(training, self._on_landmarks(training))
         how = (self.C, self.fit_intercept, self.cache_size, self.solver)
         problem = logistic_problem(training, *how)
-        before = self._start(training, problem, found)
+        before = self._start(training, problem)
         strategies = logistic_strategies(problem, self.solver, before is None)
         goal = Goal(self.tol, self.max_iter, self.cache_size, self.verbose)
         try:
@@ -323,11 +310,8 @@ class KernelLogisticRegression(KernelClassifier):
         self._last = LastFit.of(training, problem, solution.state.u)
         return self._fitted(training, problem, solution)
 
-    def _start(self, training, problem, found):  # -> logits, or None
-        "Where to begin: what landmarks have found, or the last fit."
-        if found is not None:
-            η = found.start(training.y)
-            return None if η is None else logits(η, training.y)
+    def _start(self, training, problem):  # -> logits, or None
+        "Where the last fit ended, if it is of use."
         last = getattr(self, "_last", None) if self.warm_start else None
         return last.start(training, problem) if last else None
 
@@ -352,7 +336,6 @@ class KernelLogisticRegression(KernelClassifier):
         self.intercept_ = fit.b[1:] - fit.b[:1] if two else fit.b
         self.support_ = training.first[fit.landmarks.rows]
         self.support_vectors_ = fit.landmarks.X
-        vars(self).pop("coef_", None)
         vars(self).pop("_last", None)
         self.solver_ = "landmarks"
         return self._certified(training, fit.certificate, fit.full)
@@ -362,7 +345,6 @@ class KernelLogisticRegression(KernelClassifier):
         self.dual_coef_, self.intercept_ = expansion(problem, solution.state)
         self.support_ = training.first
         self.support_vectors_ = None if training.precomputed else training.X
-        vars(self).pop("coef_", None)
         if isinstance(problem, LinearLogistic):
             self.coef_ = problem.prototypes(solution.state)[0]
         elif training.kernel.name == "linear":
@@ -379,16 +361,6 @@ class KernelLogisticRegression(KernelClassifier):
         warn_unconverged("KernelLogisticRegression", self.certificate_)
         return self
 
-    def _scores(self, X):  # (n, K); two classes: minus and plus half the score
-        if self.kernel_.name == "linear":
-            F = np.asarray(X @ self.coef_.T)
-        elif self.kernel_.name == "precomputed":
-            F = X[:, self.support_] @ self.dual_coef_
-        else:
-            F = kernel_scores(self.kernel_, X, self.support_vectors_, self.dual_coef_)
-        F = F + self.intercept_
-        return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
-
     def predict_proba(self, X):  # -> (n, K)
         "Probabilities of the classes, strictly between 0 and 1; `predict` names the largest."
         return probabilities(self._scores(self._check(X)))
@@ -397,8 +369,18 @@ class KernelLogisticRegression(KernelClassifier):
         "Their logarithms, exact also where a probability is too small for a float."
         return log_softmax(self._scores(self._check(X)), axis=1)
 
-    def score_bound(self, X):  # -> (n,)
-        "How far any difference of two scores can be from that of the exact model."
+    def decision_bounds(self, X):
+        """Return how far any difference of two scores can be from that of the exact model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The points to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         X = self._check(X)
         if self.kernel_.name == "precomputed":
             raise ValueError(

@@ -28,7 +28,7 @@ from scipy.stats import norm, qmc
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.kernels import Kernel
-from ..core.threads import limit_public
+from ..engine.threads import limit_public
 
 
 # %% ../../nbs/kernel_logistic/26_gaussian_process.ipynb #27aa5262

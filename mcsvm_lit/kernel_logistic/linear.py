@@ -39,7 +39,7 @@ from mcsvm_lit.kernel_logistic.multinomial import (
 )
 
 from ..core.certificates import Certificate, gap_rounding, roundoff
-from ..core.linear import definite_solver
+from ..core.linear_algebra import definite_solver
 from ..core.simplex import own_and_rest
 
 # %% ../../nbs/kernel_logistic/23b_linear.ipynb #b308a17a

@@ -32,7 +32,7 @@ from mcsvm_lit.kernel_logistic.multinomial import (
 )
 
 from ..core.landmarks import LandmarkSpan
-from ..core.linear import definite_solver
+from ..core.linear_algebra import definite_solver
 
 # %% ../../nbs/kernel_logistic/23d_many_rows.ipynb #61c5ba2a
 CORE = 300  # unknowns of the core: it costs n CORE² multiplications in each iteration

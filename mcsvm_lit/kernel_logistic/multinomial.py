@@ -86,12 +86,12 @@ from mcsvm_lit.kernel_logistic.solvers import (
 )
 
 from ..core.certificates import Certificate, gap_rounding
-from ..core.compiled import Indices, Matrix, SingleMatrix, Vector, kernel
-from ..core.extras import optional
-from ..core.linear import conjugate_gradients, definite_solver
+from ..core.linear_algebra import conjugate_gradients, definite_solver
 from ..core.simplex import own_and_rest
 from ..core.solving import Pace, solve
-from ..core.threads import one_thread
+from ..engine.compiled import Indices, Matrix, SingleMatrix, Vector, kernel
+from ..engine.extras import optional
+from ..engine.threads import one_thread
 from .problem import best_intercept, positive_weights, square_root
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #a85a6a30

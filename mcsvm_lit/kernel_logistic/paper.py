@@ -52,7 +52,7 @@ from mcsvm_lit.kernel_logistic.problem import (
 )
 
 from ..core.certificates import Certificate
-from ..core.compiled import Vector, kernel
+from ..engine.compiled import Vector, kernel
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #ea1cc0fc

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..core.certificates import Certificate, gap_rounding
-from ..core.extras import optional
+from ..engine.extras import optional
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #a421531e

@@ -95,7 +95,7 @@ from mcsvm_lit.core.kernels import (
     kernel_sides,
     pivoted_cholesky,
 )
-from mcsvm_lit.core.linear import (
+from mcsvm_lit.core.linear_algebra import (
     conjugate_gradients,
     definite_solver,
     least_squares,
@@ -103,10 +103,10 @@ from mcsvm_lit.core.linear import (
 )
 
 from ..core.certificates import Certificate, score_rounding
-from ..core.compiled import Vector, kernel
 from ..core.single import DoubleRows, KeptRows, KeptTiles, SingleRows
 from ..core.solving import Effort, Goal, Pace, solve
-from ..core.threads import cached_property, one_thread
+from ..engine.compiled import Vector, kernel
+from ..engine.threads import cached_property, one_thread
 from .problem import best_intercept, klr_certificate, klr_check, klr_values
 
 # %% ../../nbs/kernel_logistic/22_solvers.ipynb #52be7817

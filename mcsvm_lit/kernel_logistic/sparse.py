@@ -42,7 +42,7 @@ from mcsvm_lit.kernel_logistic.solvers import (
 )
 
 from ..core.certificates import Certificate, gap_rounding, score_rounding
-from ..core.threads import one_thread
+from ..engine.threads import one_thread
 
 
 # %% ../../nbs/kernel_logistic/24_sparse.ipynb #6524b765

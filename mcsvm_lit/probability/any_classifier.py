@@ -27,7 +27,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..core.threads import across, limit_public
+from ..core.estimators import WholeFit
+from ..engine.threads import across, limit_public
 from .losses import border_weights
 from .schemes import TWO_CLASS, of_two, seed_of, weights_of
 from .simplex import label_shares
@@ -79,7 +80,7 @@ def first_scores(classifier, X):  # a classifier of the classes 0 (first) and 1 
 
 # %% ../../nbs/probability/56_any_classifier.ipynb #bc1e5d91
 @limit_public
-class WeightedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class WeightedVoteClassifier(WholeFit, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Class probabilities from any classifier that learns with weights.
 
     Fits clones of a classifier under many weights of the classes and converts their decisions at a

@@ -45,7 +45,7 @@ from mcsvm_lit.probability.thresholds import (
 )
 
 from ..core.estimators import KernelClassifier, folds_of, warn_unconverged
-from ..core.threads import across
+from ..engine.threads import across
 from .losses import border_weights
 from .simplex import denominator, inverse_share_bounds
 from .temperature import HeldOut, heat
@@ -160,6 +160,8 @@ class SVMProbabilityClassifier(KernelClassifier):
     >>> bool((model.classes_[model.predict_proba(X).argmax(1)] == model.predict(X)).all())
     True
     """
+
+    _resumable = ("_unfinished",)
 
     _parameter_constraints = {
         **KernelClassifier._parameter_constraints,

@@ -103,12 +103,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import xlogy
 
 from ..core.certificates import Certificate, gap_rounding, roundoff, score_rounding
-from ..core.compiled import Count, Indices, Matrix, Number, Vector, kernel
-from ..core.extras import optional
-from ..core.linear import least_squares
+from ..core.linear_algebra import least_squares
 from ..core.simplex import project_row, room_along
 from ..core.solving import Goal, solve
-from ..core.threads import cached_property, one_thread
+from ..engine.compiled import Count, Indices, Matrix, Number, Vector, kernel
+from ..engine.extras import optional
+from ..engine.threads import cached_property, one_thread
 from .losses import dloss
 from .losses import loss as loss_of
 

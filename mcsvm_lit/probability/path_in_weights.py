@@ -78,10 +78,10 @@ from mcsvm_lit.probability.hinge import (
 )
 
 from ..core.certificates import relative_gap
-from ..core.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
 from ..core.estimators import progress
 from ..core.paths import ExactPath, between
-from ..core.threads import one_thread
+from ..engine.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
+from ..engine.threads import one_thread
 
 # %% ../../nbs/probability/52a_path_in_weights.ipynb #f0d021a1
 JITTER = 1e-10
@@ -602,14 +602,22 @@ class PiPath(ExactPath):
         The weight of the loss.
     """
 
-    breakpoints: np.ndarray
-    W: np.ndarray
-    b: np.ndarray
-    π0: np.ndarray
-    π1: np.ndarray
-    Z: np.ndarray
-    y: np.ndarray
+    breakpoints: Annotated[np.ndarray, "f8", "p"]
+    W: Annotated[np.ndarray, "f8", "p", "K", "q"]
+    b: Annotated[np.ndarray, "f8", "p", "K"]
+    π0: Annotated[np.ndarray, "f8", "K"]
+    π1: Annotated[np.ndarray, "f8", "K"]
+    Z: Annotated[np.ndarray, "f8", "n", "q"]
+    y: Annotated[np.ndarray, "i8", "n"]
     C: float
+
+    def check(self):
+        "Raise ValueError where a file brings what no path has."
+        super().check()
+        if len(self.t) < 2 or (self.t[0], self.t[-1]) != (0, 1):
+            raise ValueError("it does not lead from 0 to 1")
+        if ((self.y < 0) | (self.y >= len(self.π0))).any():
+            raise ValueError("a row belongs to a class that does not exist")
 
     @property
     def t(self):

@@ -49,7 +49,7 @@ __all__ = [
 
 # %% ../../nbs/probability/57_regions.ipynb #aa3da4f1
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -61,10 +61,10 @@ from mcsvm_lit.probability.path_in_weights import (
     saddle,
 )
 
-from ..core.compiled import kernel
 from ..core.paths import load_record, save_record
 from ..core.simplex import quasi_simplex
-from ..core.threads import cached_property, one_thread
+from ..engine.compiled import kernel
+from ..engine.threads import cached_property, one_thread
 from .hinge import CURVATURE, expand
 from .losses import choose_truncation
 from .simplex import inverse_shares
@@ -444,12 +444,19 @@ class WeightRegions:
         The margin at which the loss is truncated; -inf if nowhere.
     """
 
-    corners: np.ndarray
-    Θ: np.ndarray
-    Z: np.ndarray
-    y: np.ndarray
-    w: np.ndarray
+    corners: Annotated[np.ndarray, "f8", "m", "c", "3"]
+    Θ: Annotated[np.ndarray, "f8", "m", "3", "q+1", "3"]
+    Z: Annotated[np.ndarray, "f8", "n", "q"]
+    y: Annotated[np.ndarray, "i8", "n"]
+    w: Annotated[np.ndarray, "f8", "n"]
     truncation: float
+
+    def check(self):
+        "Raise ValueError where a file brings what no regions have."
+        if self.corners.shape[2] != 3 or self.Θ.shape[2] != self.Z.shape[1] + 1:
+            raise ValueError("its coefficients do not fit its rows and corners")
+        if ((self.y < 0) | (self.y > 2)).any() or not len(self.corners):
+            raise ValueError("a row belongs to a class that does not exist, or there is no region")
 
     def __repr__(self):
         return f"WeightRegions({len(self.Θ)} regions)"

@@ -68,7 +68,7 @@ from ..core.certificates import KKT
 from ..core.estimators import progress
 from ..core.kernels import check_psd, pivoted_cholesky
 from ..core.simplex import grid_size
-from ..core.threads import across
+from ..engine.threads import across
 from .bounds import LEVEL, LabelSlack, label_slack, multipliers_of
 from .hinge import in_row_space
 from .losses import choose_truncation

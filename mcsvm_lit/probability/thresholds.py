@@ -80,11 +80,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.certificates import Certificate, gap_rounding, score_rounding
-from ..core.compiled import Matrix, Vector, kernel
 from ..core.kernels import KernelRows, check_psd
-from ..core.linear import least_squares
+from ..core.linear_algebra import least_squares
 from ..core.simplex import room_along
-from ..core.threads import one_thread
+from ..engine.compiled import Matrix, Vector, kernel
+from ..engine.threads import one_thread
 from .simplex import couple, coupling_matrix
 
 

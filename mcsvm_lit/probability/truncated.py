@@ -633,7 +633,6 @@ class TruncatedHingeSVC(KernelClassifier):
         self.support_ = training.first[used]
         self.dual_coef_ = m.A[used]
         self.support_vectors_ = None if training.precomputed else training.X[used]
-        self.__dict__.pop("coef_", None)
         self.intercept_ = m.b
         if self.kernel == "linear":
             centre = np.broadcast_to(road.centre, training.X.shape[1])

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.extras import optional
+from ..engine.extras import optional
 from ..probability.thresholds import LEAST_SHARE
 from ..twin_ksvc.surface import NO_SLOPE
 from ..twin_margin.classifier import ON_THE_PLANE

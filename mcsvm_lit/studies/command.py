@@ -40,7 +40,7 @@ from mcsvm_lit.studies.runner import (
     reproduce,
 )
 
-from ..core.extras import optional
+from ..engine.extras import optional
 from .figures import figures_dir
 
 

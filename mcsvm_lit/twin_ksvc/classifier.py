@@ -101,7 +101,7 @@ from mcsvm_lit.twin_ksvc.surface import (
 
 from ..core.kernels import Kernel, check_psd, refuse_indefinite
 from ..core.solving import Goal, solve
-from ..core.threads import across
+from ..engine.threads import across
 from .vote import Ballot, Rules, climb, squash, tally
 
 
@@ -412,8 +412,6 @@ class PairVotes(KernelClassifier):
 
     def _rows(self, training, planes):  # -> (2P, m + 1)
         "Each plane as a row; sets the samples whose kernels it combines."
-        for stale in ("support_", "support_vectors_"):
-            vars(self).pop(stale, None)
         if training.kernel.name == "linear":
             return np.array(planes)
         used = np.unique(np.concatenate([plane.rows for plane in planes]))

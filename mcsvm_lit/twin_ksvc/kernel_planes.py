@@ -50,7 +50,7 @@ from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 from ..core.boxqp import NOT_PSD, BoxProgram, boxqp_trusted
 from ..core.certificates import Certificate, roundoff
 from ..core.kernels import gram_block
-from ..core.threads import cached_property
+from ..engine.threads import cached_property
 from .surface import Hyperplane
 
 # %% ../../nbs/twin_ksvc/43a_kernel_planes.ipynb #c2130d2d

@@ -7,11 +7,14 @@ __all__ = ["corners", "EpsilonPath", "epsilon_program", "epsilon_path_of", "epsi
 
 # %% ../../nbs/twin_ksvc/46_path_in_epsilon.ipynb #4e940f63
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from mcsvm_lit.twin_ksvc.path_in_lambda import (
+    LEFT,
+    RIGHT,
     PlanePath,
     Program,
     follow,
@@ -25,9 +28,9 @@ from mcsvm_lit.twin_ksvc.path_in_lambda import (
     warn_stopped,
 )
 
-from ..core.compiled import kernel
 from ..core.paths import between
-from ..core.threads import one_thread
+from ..engine.compiled import kernel
+from ..engine.threads import one_thread
 from .problem import TwinQP, twin_qp
 
 
@@ -79,11 +82,11 @@ class EpsilonPath(PlanePath):
 
     qp: TwinQP
     lam: float
-    sides: np.ndarray
-    breakpoints: np.ndarray
-    rows: np.ndarray
-    moves: np.ndarray
-    corners: np.ndarray
+    sides: Annotated[np.ndarray, "i8", "n"]
+    breakpoints: Annotated[np.ndarray, "f8", "m"]
+    rows: Annotated[np.ndarray, "i8", "m"]
+    moves: Annotated[np.ndarray, "i8", "m"]
+    corners: Annotated[np.ndarray, "f8", "corners", "d+1"]
     complete: bool
 
     parameter = "ε"
@@ -92,6 +95,18 @@ class EpsilonPath(PlanePath):
     def domain(self):
         "From 0 to 1, or to where the path was stopped."
         return 0.0, 1.0 if self.complete else float(self.breakpoints.max(initial=0.0))
+
+    def check(self):
+        "Raise ValueError where a file brings what no path has."
+        super().check()
+        ends = np.r_[0.0, self.breakpoints, 1.0]
+        if not 0 < self.lam < np.inf or (np.diff(ends) < 0).any():
+            raise ValueError("λ or a break point lies outside its range")
+        if len(self.corners) != len(self.rows) + 1 + self.complete:
+            raise ValueError("its corners do not fit its events")
+        if ((self.sides < LEFT) | (self.sides > RIGHT)).any():
+            raise ValueError("`sides` are other than 0, 1 and 2")
+        self.check_moves(self.breakpoints)
 
     def ends(self):
         "ε of all corners."

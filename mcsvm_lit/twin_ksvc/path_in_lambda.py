@@ -30,6 +30,7 @@ __all__ = [
     "LARGE_TRACE",
     "TRACE_SIZE",
     "GOES",
+    "COMES",
     "EVENT",
     "INACCURATE",
     "LOOKED_AT",
@@ -123,11 +124,11 @@ from mcsvm_lit.twin_ksvc.problem import (
 )
 
 from ..core.certificates import ROUNDOFF
-from ..core.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
-from ..core.elbow import elbow_append, elbow_delete
 from ..core.estimators import callers_level, progress
+from ..core.linear_algebra import elbow_append, elbow_delete
 from ..core.paths import ExactPath, largest
-from ..core.threads import cached_property, one_thread
+from ..engine.compiled import Flag, Indices, Matrix, Tensor, Vector, kernel
+from ..engine.threads import cached_property, one_thread
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #8e332432
 # 2²⁷ + 1 splits a double into two halves of 26 bits (Dekker).
@@ -701,25 +702,26 @@ def follow_pieces(program, state, lines, trace, low, patience):  # -> entries, w
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #24aecd1c
 PATIENCE = 100  # events at one κ, times n + d, after which ties are given up
-SMALL_TRACE = 256  # entries of the shortest trace but the first
+SMALL_TRACE = 16  # entries of the shortest trace
 LARGE_TRACE = 65536  # entries of the longest
-TRACE_SIZE = 2 * 10**8  # numbers that one call may read, so that an interruption is heard
+TRACE_SIZE = 2 * 10**8  # numbers that one call may read: Ctrl-C takes effect between two calls
 
 
 class Followed(NamedTuple):
     "All that `follow` found."
 
     trace: Trace
-    why: str  # it stopped: "end", "low", "events", "ties" or "interrupted"
+    why: str  # it stopped: "end", "low", "events" or "ties"; "interrupted" on an exception
 
 
 def trace_lengths(n, d, most):
     "The lengths of the traces, the first of them for a short path."
-    m = 3 * n + 64
+    longest = max(SMALL_TRACE, min(TRACE_SIZE // (n * d), LARGE_TRACE))
+    m = min(3 * n + 64, longest)
     while most > 0:
         yield min(most, m)
         most -= m
-        m = max(SMALL_TRACE, min(TRACE_SIZE // (n * d), LARGE_TRACE))
+        m = longest
 
 
 @kernel("i8[::1], Program, State")
@@ -748,6 +750,8 @@ def follow(  # -> Followed
 ):
     """Pieces and events as κ falls.
 
+    A `KeyboardInterrupt` carries what was found before it as its attribute `found`.
+
     Parameters
     ----------
     program : Program
@@ -771,8 +775,8 @@ def follow(  # -> Followed
     patience = patience or PATIENCE * (n + d)
     most = 10**9 if max_events is None else max_events
     lines, traces, why = new_lines(program), [], "events"
-    with progress(verbose=verbose, desc="path", unit=" events", total=None) as bar:
-        try:
+    try:
+        with progress(verbose=verbose, desc="path", unit=" events", total=None) as bar:
             for m in trace_lengths(n, d, most):
                 trace = new_trace(m + 1, d)
                 j, stop = follow_pieces(program, state, lines, trace, low, patience)
@@ -785,13 +789,15 @@ def follow(  # -> Followed
                 if state.counts[0].κ <= low:
                     why = "low"
                     break
-        except KeyboardInterrupt:
-            why = "interrupted"
+    except KeyboardInterrupt as interruption:
+        interruption.found = Followed(joined(traces, d), "interrupted")
+        raise
     return Followed(joined(traces, d), why)
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #65b443ce
 GOES = np.array([ELBOW, LEFT, RIGHT, ELBOW, ELBOW])  # where moves 1 to 4 lead
+COMES = np.array([ELBOW, ELBOW, ELBOW, LEFT, RIGHT])  # and from where
 
 
 def sides_after(side, rows, moves):  # -> (n,)
@@ -910,6 +916,21 @@ class PlanePath(ExactPath):
         "Rows in two parts."
         return in_two(self.qp)
 
+    def check_moves(self, values):  # of the parameter at the events, in the order of the path
+        "Raise ValueError unless compiled loops can make the moves, whatever a file brings."
+        rows, moves, side = self.rows, self.moves, self.start()
+        if ((rows < 0) | (rows >= len(side)) | (moves < 1) | (moves > 4)).any():
+            raise ValueError("an event moves a sample that does not exist, or in no known way")
+        order = np.argsort(rows, kind="stable")
+        again = np.r_[False, rows[order][1:] == rows[order][:-1]][: len(rows)]
+        place = np.where(again, np.r_[0, GOES[moves[order]]][: len(rows)], side[rows[order]])
+        if (place != COMES[moves[order]]).any():
+            raise ValueError("an event moves a sample from where it is not")
+        members = (side == ELBOW).sum() + np.r_[0, np.where(moves > 2, 1, -1)].cumsum()
+        lasting = np.r_[True, np.diff(values) != 0, True][: len(members)]
+        if (members[lasting] > len(self.qp.R)).any():
+            raise ValueError("its elbow has more members than there are dimensions")
+
     def curves(self, values):
         "What the plain picture of a path draws: slopes and offset."
         return self.planes(values)
@@ -990,11 +1011,11 @@ class TwinPath(PlanePath):
     """
 
     qp: TwinQP
-    lams: np.ndarray
-    rows: np.ndarray
-    moves: np.ndarray
-    S: np.ndarray
-    P: np.ndarray
+    lams: Annotated[np.ndarray, "f8", "m"]
+    rows: Annotated[np.ndarray, "i8", "m"]
+    moves: Annotated[np.ndarray, "i8", "m"]
+    S: Annotated[np.ndarray, "f8", "pieces", "d+1"]
+    P: Annotated[np.ndarray, "f8", "pieces", "d+1"]
     complete: bool = True
 
     parameter = "λ"
@@ -1022,6 +1043,15 @@ class TwinPath(PlanePath):
         out["row"] = self.rows - self.qp.nB * rest
         out["move"] = np.array(["", "E→L", "E→R", "L→E", "R→E"])[self.moves]
         return out.view(np.recarray)
+
+    def check(self):
+        "Raise ValueError where a file brings what no path has."
+        super().check()
+        if len(self.S) != len(self.rows) + self.complete or not len(self.S):
+            raise ValueError("its pieces do not fit its events")
+        if (self.lams < 0).any():
+            raise ValueError("a break point lies below 0")
+        self.check_moves(self.lams)
 
     def start(self):
         return np.full(len(self.qp.q), LEFT)
@@ -1080,7 +1110,12 @@ def warn_stopped(found, where):
 
 def path_of(qp, verbose=0, max_events=None):  # TwinQP -> TwinPath
     "The path of a program that has been set up before; at most so many events of it."
-    found = follow(lambda_program(qp), verbose=verbose, max_events=max_events)
+    try:
+        found = follow(lambda_program(qp), verbose=verbose, max_events=max_events)
+    except KeyboardInterrupt as interruption:
+        nothing = Followed(joined([], len(qp.R)), "interrupted")
+        interruption.path = twin_path_of(qp, getattr(interruption, "found", nothing))
+        raise
     path = twin_path_of(qp, found)
     warn_stopped(found, f"at λ = {path.domain[0]:.6g}: it holds from there up")
     return path
@@ -1129,6 +1164,9 @@ def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
     A, B, C=None, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
 ):  # -> TwinPath
     """All solutions of (40.1), from λ = ∞ down to 0.
+
+    Interrupted by Ctrl-C, it raises `KeyboardInterrupt` with the attribute `path`: the part from
+    λ = ∞ down to `path.domain[0]`, exact there. Another call starts from the beginning.
 
     Parameters
     ----------

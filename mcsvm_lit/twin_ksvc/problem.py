@@ -32,14 +32,14 @@ __all__ = [
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #6f07836c
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..core.boxqp import box_program, solve_boxqp
 from ..core.certificates import Certificate, roundoff
-from ..core.extras import optional
+from ..engine.extras import optional
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #bf48d441
@@ -71,14 +71,23 @@ def twin_cvxpy(  # noqa: PLR0913 (what (40.1) depends on)
 class TwinQP:
     "One of the two quadratic programs of a pair, ready for any λ."
 
-    N: np.ndarray  # rows [x 1] of the other class, then of the rest (n, d+1)
-    W: np.ndarray  # N R⁻¹ (n, d+1)
-    R: np.ndarray  # upper triangular, R'R = F'F + δI (d+1, d+1)
-    q: np.ndarray  # margins: 1, and 1 - ε for the rest (n,)
-    hi: np.ndarray  # upper bounds of the multipliers: kB, and kC for the rest (n,)
+    N: Annotated[np.ndarray, "f8", "n", "d+1"]  # rows [x 1] of the other class, then of the rest
+    W: Annotated[np.ndarray, "f8", "n", "d+1"]  # N R⁻¹
+    R: Annotated[np.ndarray, "f8", "d+1", "d+1"]  # upper triangular, R'R = F'F + δI
+    q: Annotated[np.ndarray, "f8", "n"]  # margins: 1, and 1 - ε for the rest
+    hi: Annotated[np.ndarray, "f8", "n"]  # bounds of the multipliers: kB, and kC for the rest
     nA: int  # sizes of the own class, of the other one and of the rest
     nB: int
     nC: int
+
+    def check(self):
+        "Raise ValueError where a file brings what no program has."
+        if min(self.nA, self.nB, self.nC) < 0 or self.nB + self.nC != len(self.q):
+            raise ValueError("the sizes of its classes do not fit its rows")
+        if (np.tril(self.R, -1) != 0).any() or (self.R.diagonal() == 0).any():
+            raise ValueError("`R` is not triangular, or singular")
+        if (self.hi <= 0).any():
+            raise ValueError("a bound of a multiplier is not positive")
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #b6ebc5f0

@@ -44,10 +44,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..core.compiled import kernel
 from ..core.estimators import progress
 from ..core.kernels import pivoted_cholesky, refuse_indefinite
-from ..core.threads import one_thread
+from ..engine.compiled import kernel
+from ..engine.threads import one_thread
 from .path_in_lambda import PlanePath, twin_path
 from .problem import homogeneous
 

@@ -39,10 +39,10 @@ from mcsvm_lit.twin_ksvc.surface import (
     values_and_distances,
 )
 
-from ..core.compiled import Indices, Matrix, Vector, kernel
 from ..core.estimators import progress
 from ..core.paths import widest_run
-from ..core.threads import in_blocks
+from ..engine.compiled import Indices, Matrix, Vector, kernel
+from ..engine.threads import in_blocks
 from .problem import homogeneous
 
 

@@ -91,11 +91,11 @@ from mcsvm_lit.twin_margin.robust_kernels import (
 
 from ..core.boxqp import checked_matrix
 from ..core.certificates import ROUNDOFF, Certificate
-from ..core.compiled import kernel
 from ..core.kernels import Kernel, check_psd
 from ..core.paths import widest_run
 from ..core.solving import Goal, solve
-from ..core.threads import across, cached_property
+from ..engine.compiled import kernel
+from ..engine.threads import across, cached_property
 from .path_in_nu import NuPath, merged, nu_path, nu_path_points
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #b27ae676
@@ -373,7 +373,6 @@ class _Planes(KernelClassifier):
         self.intercept_ = np.array([p.θ for p in planes])
         self.margin_interval_ = np.array([p.ends for p in planes])
         if self.kernel_.name != "linear":
-            vars(self).pop("coef_", None)  # of an earlier fit with the linear kernel
             return
         self.coef_ = np.stack([p.w for p in planes])
         shift = self.coef_ @ np.broadcast_to(centre, self.coef_.shape[1:])

@@ -38,7 +38,7 @@ __all__ = [
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #44570c0e
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
@@ -55,11 +55,10 @@ from mcsvm_lit.twin_margin.problem import (
 
 from ..core.boxqp import NOT_PSD
 from ..core.certificates import Certificate
-from ..core.compiled import kernel
-from ..core.elbow import elbow_append, elbow_delete
-from ..core.linear import least_squares
+from ..core.linear_algebra import elbow_append, elbow_delete, least_squares
 from ..core.paths import ExactPath, between, largest
-from ..core.threads import cached_property, one_thread
+from ..engine.compiled import kernel
+from ..engine.threads import cached_property, one_thread
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #ef63c4a2
@@ -550,16 +549,26 @@ class NuPath(ExactPath):
         The largest ratio at which w = 0, or 0: up to there the class abstains.
     """
 
-    A: np.ndarray
-    c: np.ndarray
-    s: np.ndarray
-    up: np.ndarray
-    down: np.ndarray
-    end: np.ndarray
-    members: np.ndarray
-    last: np.ndarray
+    A: Annotated[np.ndarray, "f8", "m", "k"]
+    c: Annotated[np.ndarray, "f8", "m"]
+    s: Annotated[np.ndarray, "f8", "b"]
+    up: Annotated[np.ndarray, "f8", "b"]
+    down: Annotated[np.ndarray, "f8", "b"]
+    end: Annotated[np.ndarray, "i8", "b"]
+    members: Annotated[np.ndarray, "i8", "moved"]
+    last: Annotated[np.ndarray, "f8", "moved"]
 
     parameter = "ν/α"
+
+    def check(self):
+        "Raise ValueError where a file brings what no path has."
+        if not len(self.s) or not (self.c > 0).all():
+            raise ValueError("it has no break point, or a weight that is not positive")
+        super().check()
+        if ((self.members < 0) | (self.members >= len(self.c))).any():
+            raise ValueError("it moves a member that does not exist")
+        if (np.diff(np.r_[0, self.end, len(self.members)]) < 0).any():
+            raise ValueError("`end` does not ascend to the number of moves")
 
     @cached_property
     def mass(self):

@@ -51,9 +51,9 @@ import numpy as np
 
 from ..core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
 from ..core.certificates import Certificate, roundoff
-from ..core.compiled import kernel, stable_order
-from ..core.extras import optional
-from ..core.threads import one_thread
+from ..engine.compiled import kernel, stable_order
+from ..engine.extras import optional
+from ..engine.threads import one_thread
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #e6b9ab43

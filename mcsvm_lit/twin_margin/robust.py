@@ -64,12 +64,12 @@ from mcsvm_lit.twin_margin.problem import (
 )
 
 from ..core.certificates import Certificate, roundoff
-from ..core.compiled import kernel
-from ..core.extras import optional
 from ..core.paths import ExactPath, between
 from ..core.simplex import room_along
 from ..core.solving import Effort, Problem, Solution
-from ..core.threads import one_thread
+from ..engine.compiled import kernel
+from ..engine.extras import optional
+from ..engine.threads import one_thread
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #b939cff4

@@ -41,9 +41,9 @@ from mcsvm_lit.twin_margin.robust import (
 
 from ..core.boxqp import boxqp_trusted
 from ..core.certificates import Certificate, roundoff
-from ..core.extras import optional
 from ..core.solving import Goal, solve
-from ..core.threads import one_thread
+from ..engine.extras import optional
+from ..engine.threads import one_thread
 from .problem import MarginPlane, reduced_caps
 
 

@@ -173,7 +173,7 @@ def test_the_answers_are_two_clicks_away(page, site):
         ["pages/cite.html"],
         ["api/classifiers.html", "CrammerSingerSVC.html"],
         ["pages/benchmarks.html"],
-        ["scale/70_blocks.html"],
+        ["scale/71_streamed.html"],
     ):
         visit(page, site / "index.html")
         for place in places:

@@ -91,7 +91,8 @@ __all__ = [
     "table_4",
     "least_on_test",
     "bounded_below",
-    "never_fewer",
+    "reached",
+    "reached_on_one",
     "image_bound",
     "coarse",
     "errors_of",
@@ -1039,7 +1040,7 @@ def table_4(rng, data, r, fine):  # -> rows
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #3d6555f4
 def least_on_test(way, X, s, T, t, σ2s, Cs):  # -> fewest errors, and at which σ² and C
-    "The point of a grid that errs least on the test part: no rule to choose, but a bound on all."
+    "Return the point of a grid that errs least on the test part; no rule to choose by."
     fits, _ = WAYS[way]
     wrong = np.zeros((len(σ2s), len(Cs)), int)
     for row, σ2 in zip(wrong, σ2s):
@@ -1060,17 +1061,26 @@ def bounded_below(rows):  # -> with the paper's counts
     return out
 
 
-def never_fewer(t):
-    return all(r["wrong"] >= r["wrong, paper"] for r in t)
+def reached(t):
+    "Return the training sets on which a point of the grid errs as little as the paper."
+    return {
+        method: [r["r"] for r in t if r["method"] == method and r["wrong"] <= r["wrong, paper"]]
+        for method in ("KLR", "SVM")
+    }
+
+
+def reached_on_one(t):
+    on = reached(t)
+    return on["KLR"] == on["SVM"] and len(on["KLR"]) == 1
 
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #f7d6a622
 @exhibit(
     "KLR",
     "image_bound",
-    "image: the fewest errors that any choice of C and σ² makes on the test part",
+    "image: the fewest errors that choices of C and σ² from a grid make on the test part",
     jobs(data=["waves"], method=["KLR", "SVM"], r=[0], points=[4]),
-    jobs(data=["image"], method=["KLR", "SVM"], r=range(10), points=[8]),
+    jobs(data=["image"], method=["KLR", "SVM"], r=range(9), points=[20]),
     table=bounded_below,
     columns=(
         "data set=data",
@@ -1084,8 +1094,8 @@ def never_fewer(t):
         "C:.3g",
     ),
     prints="18 errors with logistic regression and 20 with the SVM, of 1010",
-    protocol="C and σ² chosen on the test part itself, from 8 × 8 points",
-    claims={"on no training set does any choice make fewer errors than the paper's": never_fewer},
+    protocol="C and σ² chosen on the test part itself, from 20 × 20 points; nine training sets",
+    claims={"both methods reach the paper's counts on one training set, the same": reached_on_one},
 )
 def image_bound(rng, data, method, r, points):
     X, s, T, t = parts(data, r)

@@ -1,0 +1,1 @@
+"""How loops become fast, how many threads they use, and which packages are optional."""

@@ -1,0 +1,170 @@
+"""A fit that fails or is interrupted leaves no trace: the estimator is what it was before.
+
+Each fit is stopped at places spread over all calls of functions of the package that it makes, by
+an interruption and by an error, once before any fit and once after one with other labels.
+"""
+
+import inspect
+import signal
+import sys
+import time
+import warnings
+from itertools import count
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+import mcsvm_lit
+from mcsvm_lit.core.estimators import WholeFit
+from mcsvm_lit.scale import StreamedCrammerSingerSVC
+
+PLACES = 12
+X, Y = load_iris(return_X_y=True)
+X = StandardScaler().fit_transform(X)[::6]
+FIRST, SECOND = np.array(["a", "b", "c"])[Y[::6]], np.array([10, 20, 30])[(Y[::6] + 1) % 3]
+
+
+def estimators():
+    """Every classifier at the top of the package, at its defaults and where it goes other ways."""
+    found = (getattr(mcsvm_lit, name) for name in mcsvm_lit.__all__)
+    kinds = [c for c in found if inspect.isclass(c) and issubclass(c, BaseEstimator)]
+    for c in kinds:
+        if hasattr(c, "fit"):
+            around = "estimator" in c().get_params()
+            yield c(LogisticRegression(), n_weights=8) if around else c()
+    yield mcsvm_lit.CrammerSingerSVC(kernel="linear")
+    yield mcsvm_lit.CrammerSingerSVC(rank=10, warm_start=True)
+    yield mcsvm_lit.KernelLogisticRegression(warm_start=True)
+    yield mcsvm_lit.TruncatedHingeSVC(kernel="linear")
+    yield StreamedCrammerSingerSVC()
+
+
+ALL = list(estimators())
+every = pytest.mark.parametrize("model", ALL, ids=repr)
+
+
+class Stop:
+    """Raise an error at one call of a function of the package; None only counts the calls."""
+
+    def __init__(self, place=None, error=None):
+        self.place, self.error, self.calls = place, error, count(1)
+
+    def __call__(self, frame, event, arg):
+        if event == "call" and frame.f_globals.get("__name__", "").startswith("mcsvm_lit."):
+            self.called = next(self.calls)
+            if self.called == self.place:
+                raise self.error
+
+    def __enter__(self):
+        sys.setprofile(self)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+
+def targets(model, y):
+    """Labels, or relevances of all labels where the classifier wants these."""
+    ranks = isinstance(model, mcsvm_lit.LabelRankingSVC)
+    return (y[:, None] == np.unique(y)).astype(float) if ranks else y
+
+
+def places(model, y):
+    """Calls at which a fit can be stopped, spread over all that it makes within `fit` itself."""
+    model.fit(X, y)  # a first fit also loads modules
+    with Stop() as whole:
+        model.fit(X, y)
+    return np.unique(np.linspace(6, 0.95 * whole.called, PLACES).astype(int))
+
+
+def same(a, b):
+    """The same state: the same names, and objects that are the very same."""
+    return a.keys() == b.keys() and all(a[name] is b[name] for name in a)
+
+
+def state_of(model):
+    """What a fit may not change, but for what the next one resumes from."""
+    return {k: v for k, v in vars(model).items() if k not in type(model)._resumable}
+
+
+@every
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_a_fit_that_stops_leaves_the_estimator_as_it_was(model, error):
+    model = clone(model)
+    first, second = targets(model, FIRST), targets(model, SECOND)
+    stops = places(clone(model), second)
+    for place in stops:
+        fresh = clone(model)
+        with Stop(place, error), pytest.raises(error):
+            fresh.fit(X, second)
+        assert not [name for name in state_of(fresh) if name not in model.get_params()]
+        with pytest.raises(NotFittedError):
+            fresh.predict(X)
+    model.fit(X, first)
+    before, answers = state_of(model), model.predict(X)
+    for place in stops:
+        for name in model._resumable:  # from the beginning each time
+            vars(model).pop(name, None)
+        with Stop(place, error), pytest.raises(error):
+            model.fit(X, second)
+        assert same(state_of(model), before)
+        assert_array_equal(model.predict(X), answers)
+
+
+@every
+def test_nothing_of_an_earlier_fit_stays(model):
+    """A second fit, with other parameters and data, has the attributes of a first one."""
+    again = clone(model).fit(X, targets(model, FIRST))
+    if "kernel" in model.get_params():
+        again.set_params(kernel="poly" if model.kernel == "linear" else "linear")
+    once = clone(again)
+    y = targets(model, SECOND)
+    assert vars(again.fit(X[:, :3], y)).keys() == vars(once.fit(X[:, :3], y)).keys()
+
+
+def test_every_classifier_fits_as_a_whole():
+    assert all(isinstance(model, WholeFit) for model in ALL)
+
+
+# -- a real signal, wherever it arrives -----------------------------------------------------------
+@pytest.fixture
+def alarm():
+    """Calling it presses Ctrl-C after so many seconds."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no alarms")
+@every
+def test_a_signal_ends_a_fit(model, alarm):
+    """Also in compiled loops and in threads; how far the fit has come then is a matter of luck."""
+    rng = np.random.default_rng(0)
+    Z, labels = rng.normal(size=(200, 5)), rng.integers(0, 3, 200)
+    model, y = clone(model), targets(model, labels)
+    if "n_jobs" in model.get_params():
+        model.set_params(n_jobs=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        begin = time.perf_counter()
+        before = state_of(model.fit(Z, y))
+        seconds = time.perf_counter() - begin
+        stopped = 0
+        for share in (0.1, 0.3, 0.5, 0.7):
+            vars(model).pop("_unfinished", None)
+            try:
+                alarm(max(share * seconds, 1e-3))
+                model.fit(Z, y)
+                alarm(0)
+                before = state_of(model)
+            except KeyboardInterrupt:
+                stopped += 1
+                assert same(state_of(model), before)
+    assert stopped
