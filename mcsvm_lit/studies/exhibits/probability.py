@@ -14,6 +14,7 @@ __all__ = [
     "OTHERS",
     "VARIANTS",
     "OURS",
+    "RIVALS",
     "oracle",
     "poor",
     "infinite",
@@ -23,6 +24,7 @@ __all__ = [
     "wins_but_for_blm",
     "beats_direct",
     "FIVE",
+    "RIVALS_FOR_FIVE",
     "EXACT",
     "ESTIMATES",
     "FOLDS_CS",
@@ -324,6 +326,7 @@ def of(t, m, k="1-norm"):  # one number of a table
 
 
 OURS = "indirect", "direct", "Gumbel", "hinge", "pairwise"
+RIVALS = *OTHERS, *VARIANTS
 
 
 def was_run(t, m):
@@ -455,9 +458,12 @@ def weights_for_five(d):  # step -> {name: (weights, from labels to probabilitie
     }
 
 
+RIVALS_FOR_FIVE = "BLM", "KMLR", "TREE", "RF"  # on the same data
+
+
 def gumbel_is_nearer(t):
     "Are the shares of exact labels nearer to the truth under Gumbel weights than on the lattice?"
-    paper, _, gumbel = t
+    paper, _, gumbel = t[:3]
     return gumbel["exact labels"] < paper["exact labels"]
 
 
@@ -486,7 +492,7 @@ def gumbel_is_nearer(t):
     },
 )
 def table_4_lattice(rng, rep, d, n, n_test):
-    "All three estimates in one replication."
+    "All estimates in one replication."
     A, T, B = (make_wzl4(m, rng) for m in (n, n, n_test))
     data, truth = Split(A.data, A.target, T.data, T.target, B.data), B.bayes(B.data)
     C, rows = tuned(4, data)["C"], []
@@ -496,6 +502,9 @@ def table_4_lattice(rng, rep, d, n, n_test):
         errors = [judge(probabilities(labels, 5), truth)["1-norm"] for labels in (L, exact)]
         row = {"estimate": name, "weights": len(Π), "1-norm": errors[0], "exact labels": errors[1]}
         rows.append(row | {"gap": gap})
+    for name, P in others(4, data, RIVALS_FOR_FIVE).items():
+        error = judge(P, truth)["1-norm"]
+        rows.append({"estimate": name, "weights": None, "1-norm": error, "exact labels": None})
     return rows
 
 
@@ -627,8 +636,8 @@ def less_wrong(r, t):
         "no other method has a larger log-likelihood": no_other(likelier),
         "nor fewer errors": no_other(less_wrong),
     },
-    why="A cumulative logit with one slope, as it is usually defined, has no probability of zero; "
-    "one with a slope for each threshold, as the paper writes it, can even have negative ones.",
+    why="A cumulative logit with one slope has no probability of zero; with a slope for each "
+    "threshold it has some, but then it is not the worst method of Tables 1 to 4.",
 )
 def table_6(rng, rep, n_weights, methods):
     "One split."
