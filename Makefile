@@ -1,17 +1,19 @@
 # Every target sets up what it needs in .venv, once, and says what it does. Nothing else is touched.
-#   make reproduce | test | fuzz | mutants | format | lab | docs | hooks | compare | bench | browser-test | export | library | wheel | clean
+#   make reproduce | page | test | fuzz | mutants | reading | format | lab | docs | hooks | compare | bench | browser-test | export | library | wheel | clean
 
 SHELL := /bin/bash
 PY    := .venv/bin/python
 # The first interpreter that runs and is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help reproduce test fuzz mutants format lab docs hooks compare bench browser-test export library wheel clean
+.PHONY: help reproduce page test fuzz mutants reading format lab docs hooks compare bench browser-test export library wheel clean
 help:
 	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them, REPLICATIONS=20 no more than that), ours beside theirs'
-	@echo 'make test          check code, pages and site, run every notebook, test the installed package'
+	@echo 'make page          export, format, look at and run one page (NB=nbs/core/05_boxqp.ipynb) with its checks, and the tests of its module'
+	@echo 'make test          check code, pages and site, run every notebook, test the installed package; what has passed is skipped (FULL=1 skips nothing)'
 	@echo 'make fuzz          hostile data for every classifier, HOURS=8 of them; what fails is kept as a test'
 	@echo 'make mutants       make mistakes in a page (PAGE=nbs/core/04_certificates.ipynb) and list those that it does not notice'
+	@echo 'make reading       how the pages read: what they show, how much is prose, where the first picture stands'
 	@echo 'make format        format notebooks and modules, and make the fixes that are safe'
 	@echo 'make lab           open JupyterLab'
 	@echo 'make docs          build the site into docs/_build/html'
@@ -68,14 +70,20 @@ compile = $(PY) setup.py -q build_ext --inplace --force && $(PY) -m mcsvm_lit.en
 reproduce: .venv/.ready
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/mcsvm-lit run --jobs 2 $(if $(FULL),--full) $(if $(REPLICATIONS),--replications $(REPLICATIONS))
 
+page: .venv/.ready
+	@$(PY) tools/page.py $(or $(NB),$(error which page? make page NB=nbs/core/05_boxqp.ipynb))
+
 test: .venv/.ready
-	@$(PY) tools/check.py
+	@FULL=$(FULL) $(PY) tools/check.py
 
 fuzz: .venv/.ready
 	@$(PY) tools/fuzz.py --hours $(or $(HOURS),1) $(FUZZ)
 
 mutants: .venv/.ready
 	@$(PY) tools/mutants.py $(or $(PAGE),$(error which page? make mutants PAGE=nbs/core/04_certificates.ipynb)) $(MUTANTS)
+
+reading: .venv/.ready
+	@$(PY) tools/reading.py $(NB)
 
 format: .venv/.ready
 	@$(PY) tools/notebooks.py --format

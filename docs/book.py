@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from posixpath import relpath
 
-from cells import NBS, ROOT, read, text, title
+from cells import NBS, ROOT, prose_of, read, text, title
 
 Part = namedtuple("Part", "title sentence")
 # The chapters of the theory, by folder, in the order of the book.
@@ -99,9 +99,8 @@ def claims(nb):
 # -- landing pages --------------------------------------------------------------------------------
 def questions():
     """The question that each page answers, from the table of the front page."""
-    texts = [c["source"] for c in read(NBS / "index.ipynb")["cells"] if c["cell_type"] != "code"]
-    rows = re.findall(r"^\| \[[^|]+\]\(([^)#|]+\.ipynb)\) \| (.+?) \|", "\n".join(texts), re.M)
-    return dict(rows)
+    front = "\n".join(prose_of(read(NBS / "index.ipynb")))
+    return dict(re.findall(r"^\| \[[^|]+\]\(([^)#|]+\.ipynb)\) \| (.+?) \|", front, re.M))
 
 
 class Outline:

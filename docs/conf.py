@@ -5,7 +5,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 here = Path(__file__).resolve().parent
-sys.path.insert(0, str(here))
+sys.path[:0] = [str(here), str(here.parent / "tools")]
 ini = ConfigParser()
 ini.read(here.parent / "settings.ini", encoding="utf-8")
 cfg = ini["DEFAULT"]

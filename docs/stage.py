@@ -15,11 +15,11 @@ import book
 from cells import (
     NBS,
     ROOT,
+    all_notebooks,
     bare,
     directives,
     is_checks,
     module,
-    notebooks,
     plumbing,
     prose,
     read,
@@ -277,17 +277,9 @@ def one_title(cells):
 
 
 # -- the whole site -------------------------------------------------------------------------------
-def reading_order():
-    """The pages in the order in which the tables of the front page list them."""
-    texts = (
-        c["source"] for c in read(NBS / "index.ipynb")["cells"] if c["cell_type"] == "markdown"
-    )
-    return re.findall(r"^\| \[[^|]+\]\(([^)#|]+\.ipynb)\)", "\n".join(texts), re.M)
-
-
 def in_order(files):
     """Notebooks in the order of the sidebar: by folder, then as the front page lists them."""
-    folders, listed = ["", "tutorials", *book.CHAPTERS, "studies"], reading_order()
+    folders, listed = ["", "tutorials", *book.CHAPTERS, "studies"], list(book.questions())
 
     def place(file):
         path = file.relative_to(NBS)
@@ -361,7 +353,8 @@ def stage(folder, extra):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     site, pages, chapters = Site(folder), [], []
-    for file in in_order(notebooks()):
+    front = NBS / "index.ipynb"
+    for file in in_order(f for f in all_notebooks() if f != front):
         page, path = Page(file, site), file.relative_to(NBS).as_posix()
         page.write()
         if is_checks(file):
@@ -373,5 +366,5 @@ def stage(folder, extra):
     by_hand(site)
     book.gallery(folder, extra, pages)
     outline = book.Outline(folder, pages)
-    Page(NBS / "index.ipynb", site).write(sidebar(outline))
+    Page(front, site).write(sidebar(outline))
     return sum(1 for f in folder.rglob("*") if f.suffix in (".ipynb", ".md"))

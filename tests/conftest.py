@@ -3,8 +3,21 @@
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
 settings.load_profile("same every time")
+
+# Files whose tests share what takes long to make, and which a file keeps in a cache of its own.
+TOGETHER = {"test_ahead", "test_answers"}
+
+
+def pytest_collection_modifyitems(items):
+    """With several processes, tests that share something made once for their file run in one."""
+    for item in items:
+        fixtures = item._fixtureinfo.name2fixturedefs.values()
+        shared = any(f.scope == "module" for found in fixtures for f in found)
+        if shared or item.module.__name__ in TOGETHER:
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))

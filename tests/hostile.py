@@ -509,11 +509,11 @@ def judged_logistic(model, X, y, w):
 
 
 def judged_margin(model, X, y, w):
-    if model.kernel == "linear" and np.any(model.epsilon):
+    if model.kernel == "linear" and np.any(model.radius):
         return
     for k, label in enumerate(model.classes_):
         certificate = model.certificates_.get(label)
-        if certificate is None or model.norm_[k] == 0:
+        if certificate is None or model.norms_[k] == 0:
             continue
         own = y == k
         if model.kernel == "linear":  # by way of the weights

@@ -238,13 +238,12 @@ CASES = [
     margin("rbf, scale, signed", wine, nu=0.2, kernel="rbf", decision="signed"),
     margin("poly, vote", iris, nu=0.35, decision="vote", **POLY),
     margin("precomputed, weighted", three_clouds, "precomputed", RBF, True, nu=0.6, **GIVEN),
-    margin("linear, general solver", iris, nu=0.45, solver="cvxpy", tol=1e-6),
-    margin("robust, box", iris, nu=0.3, epsilon=0.05, p=np.inf),
-    margin("robust, ball", wine, nu=0.4, epsilon=0.1, p=2),
-    margin("robust, diamond, own radii", iris, radii=True, nu=0.5, p=1),
-    margin("robust, p of 3", iris, nu=0.4, epsilon=0.03, p=3),
-    margin("robust, rbf", wine, nu=0.5, epsilon=0.05, p=2, kernel="rbf", gamma=0.1),
-    margin("robust, poly, box, own radii", iris, radii=True, nu=0.4, p=np.inf, **POLY),
+    margin("robust, box", iris, nu=0.3, radius=0.05, norm=np.inf),
+    margin("robust, ball", wine, nu=0.4, radius=0.1, norm=2),
+    margin("robust, diamond, own radii", iris, radii=True, nu=0.5, norm=1),
+    margin("robust, p of 3", iris, nu=0.4, radius=0.03, norm=3),
+    margin("robust, rbf", wine, nu=0.5, radius=0.05, norm=2, kernel="rbf", gamma=0.1),
+    margin("robust, poly, box, own radii", iris, radii=True, nu=0.4, norm=np.inf, **POLY),
     searched("twin margin cv, linear", "TwinMarginSVCCV", wine),
     searched("twin margin cv, rbf", "TwinMarginSVCCV", iris, kernel="rbf", gamma=[0.1, 0.5]),
     searched(
@@ -419,7 +418,7 @@ def fitted(case, data):
         settings["cv"] = splits(data)
     extra = {"sample_weight": data.weight} if case.weighted else {}
     if case.radii:
-        extra["epsilon"] = data.radius
+        extra["radius"] = data.radius
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         return public(case.call)(**settings).fit(X, data.y, **extra), Z
@@ -533,7 +532,7 @@ def plane_facts(case, data, m, Z, tol):
         "primal": fact([c.primal for c in planes], 1.01 * gaps),
         "dual": fact([c.dual for c in planes], 1.01 * gaps),
         "converged": exactly([bool(c.converged) for c in planes]),
-        "norms": fact(m.norm_, relative * m.norm_),
+        "norms": fact(m.norms_, relative * m.norms_),
         "distances": fact(m.distances(Z)[:KEPT_ROWS], relative * scale),
     }
     return found | answers(m, Z, m.decision_function(Z), 2 * relative * scale)

@@ -7,12 +7,13 @@ import shutil
 import stat
 import subprocess
 import sys
-from types import SimpleNamespace as Cell
 
 import check
+import graph
 import lint
 import notebooks
 import outputs
+import passed
 import pytest
 import sizes
 from notebooks import ROOT
@@ -172,7 +173,7 @@ def test_an_import_that_is_not_exported_fails(tree):
     """The cells run, since the notebook has the import; the module has not: only ruff sees it."""
     cells = [*HALF[:3], "import math", AREA, "assert area(0) == 0", HALF[-1]]
     nb = write(tree / "nbs/numbers/01_half.ipynb", cells)
-    assert notebooks.start(nb, store=False)[0] == 0
+    assert notebooks.run_all([nb]) == []
     notebooks.export(tree)
     assert not complaints(check.exported, tree)
     said = complaints(check.linted, tree)
@@ -457,6 +458,101 @@ def test_a_cell_that_fails_is_shown(tree):
     assert out.startswith("cell 1:\nn = 1/0") and "ZeroDivisionError" in out and "never" not in out
 
 
+def committed(tree):
+    """The project as a repository of Git in which all is committed."""
+    about = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], [*about, "commit", "-q", "-m", "All"]):
+        subprocess.run(["git", "-C", tree, *words], check=True)
+    return tree
+
+
+needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is missing")
+
+
+@needs_git
+@pytest.mark.parametrize(
+    "cell, file",
+    [
+        ('open("../mcsvm_lit/numbers/half.py", "a").write("#")', "mcsvm_lit/numbers/half.py"),
+        ('open("left.txt", "w").write("#")', "nbs/left.txt"),
+    ],
+)
+def test_a_page_that_writes_into_the_project_fails(tree, cell, file):
+    nb = write(tree / "nbs/02_bad.ipynb", ["# Bad\n\n> Bad.", cell + ";"])
+    committed(tree)
+    [(name, said)] = notebooks.run_all([nb], watched=True)
+    assert name == "02_bad.ipynb"
+    assert f"while 02_bad.ipynb ran, files of the project changed: {file}" in said
+    innocent = tree / "nbs/numbers/01_half.ipynb"
+    assert notebooks.run_all([innocent], watched=True) == []  # what was there before is not held
+
+
+# -- what has passed is skipped -------------------------------------------------------------------
+USED = (
+    "See [half](01_half.ipynb).",
+    "from mcsvm_lit.numbers.half import half",
+    "assert half(2) == 1",
+)
+
+
+@pytest.fixture
+def two_pages(tree):
+    """Digests of a page that uses a module, and of one that does not, after something changed."""
+    using = write(tree / "nbs/numbers/03_using.ipynb", ["# Using\n\n> Using.", *USED])
+    alone = write(tree / "nbs/numbers/04_alone.ipynb", ["# Alone\n\n> Alone.", "assert 1 < 2"])
+    for name, words in (("numbers/half", "x = 1"), ("numbers/third", "y = 1")):
+        (tree / f"mcsvm_lit/{name}.py").write_text(words + "\n")
+    (tree / "mcsvm_lit/numbers/half.py").write_text("from mcsvm_lit.numbers.third import y\n")
+    committed(tree)
+
+    def digests():
+        for remembered in (passed.files, passed.contents, passed.surroundings):
+            remembered.cache_clear()
+        for remembered in (graph.modules, graph.homes, graph.own_names, graph.arrows):
+            remembered.cache_clear()
+        return passed.of_page(using, tree), passed.of_page(alone, tree)
+
+    return digests
+
+
+@needs_git
+def test_a_page_runs_again_when_what_it_imports_changes(tree, two_pages):
+    using, alone = two_pages()
+    assert using != alone and two_pages() == (using, alone)
+    (tree / "mcsvm_lit/numbers/third.py").write_text("y = 2\n")  # imported by what it imports
+    assert two_pages()[0] != using and two_pages()[1] == alone
+
+
+@needs_git
+@pytest.mark.parametrize("file", ["constraints.txt", "tools/outputs.py", "pyproject.toml"])
+def test_every_page_runs_again_when_packages_or_tools_change(tree, two_pages, file):
+    before = two_pages()
+    with open(tree / file, "a") as f:
+        f.write("# changed\n")
+    assert not set(before) & set(two_pages())
+
+
+@needs_git
+def test_a_page_runs_again_when_its_outputs_change(tree, two_pages):
+    using, alone = two_pages()
+    file = tree / "nbs/numbers/04_alone.ipynb"
+    edited(file, lambda nb: nb["cells"][1]["outputs"].append(shown("1")["outputs"][0]))
+    assert two_pages()[0] == using and two_pages()[1] != alone
+
+
+def test_continuous_integration_skips_nothing(monkeypatch, tmp_path):
+    for variable in ("CI", "FULL"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(passed, "KEPT", tmp_path / "passed")
+    passed.remember("a digest")
+    assert passed.has_passed("a digest") == bool(passed.files())
+    assert not passed.has_passed("another")
+    for variable in ("CI", "FULL"):
+        monkeypatch.setenv(variable, "1")
+        assert not passed.has_passed("a digest")
+        monkeypatch.delenv(variable)
+
+
 # -- house style ----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "text, why",
@@ -518,13 +614,13 @@ def test_links_that_lead_nowhere(tree, link, why):
 
 
 def code(*src):
-    return [Cell(cell_type="code", source=s) for s in src]
+    return [dict(cell_type="code", source=s) for s in src]
 
 
 def page(*cells):
     return [
-        Cell(cell_type="markdown", source="# T\n\n> S."),
-        *[Cell(cell_type="markdown", source="Prose.") for _ in cells],
+        dict(cell_type="markdown", source="# T\n\n> S."),
+        *[dict(cell_type="markdown", source="Prose.") for _ in cells],
         *cells,
     ]
 
@@ -556,7 +652,7 @@ def test_pages_out_of_shape(cells, why):
     ],
 )
 def test_pages_that_open_badly(source, why):
-    (said,) = lint.lint_opening([Cell(cell_type="markdown", source=source)])
+    (said,) = lint.lint_opening([dict(cell_type="markdown", source=source)])
     assert why in said
 
 
@@ -588,9 +684,9 @@ def test_outputs_that_belong_to_nobody():
 
 # -- the gate -------------------------------------------------------------------------------------
 def test_pytest_that_finds_no_test_fails(tree):
-    assert check.tested(tree) == 0
+    assert check.tested(tree)[0] == 0
     (tree / "tests/test_one.py").unlink()
-    assert check.tested(tree) == 5
+    assert check.tested(tree)[0] == 5
 
 
 OUTER = ("MAKE", "MFLAGS", "PYTEST")  # what an outer run of make and pytest leaves behind
@@ -620,7 +716,7 @@ def test_the_gate_opens_for_a_sound_project(tree):
     said = r.stdout.rstrip().splitlines()
     assert r.returncode == 0 and said[-1].startswith("1 passed"), r.stdout + r.stderr
     stages = [x for x in said if re.match(r" *(ok|FAILED)  [A-Za-z]", x) and ".ipynb" not in x]
-    assert [x.split()[0] for x in stages] == ["ok"] * len(check.STAGES)
+    assert [x.split()[0] for x in stages] == ["ok"] * len(check.STAGES + check.LONG_STAGES)
 
 
 @needs_make

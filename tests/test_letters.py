@@ -8,18 +8,10 @@ import re
 from collections import defaultdict
 
 import pytest
+from cells import ROOT, all_notebooks, prose_of, read
 from lint import rows_of_tables
-from notebooks import ROOT, all_notebooks
-from outputs import text
 
 NOTATION = ROOT / "nbs/00_notation.ipynb"
-
-
-def markdown(notebook):
-    """The texts of the Markdown cells of a notebook."""
-    from execnb.nbio import read_nb
-
-    return [text(c.source) for c in read_nb(notebook).cells if c.cell_type == "markdown"]
 
 
 def tables(texts):
@@ -71,7 +63,7 @@ def used():
     found = defaultdict(list)
     for notebook in all_notebooks():
         if notebook.parent != ROOT / "nbs":
-            for letter, kinds in letters(markdown(notebook)):
+            for letter, kinds in letters(prose_of(read(notebook))):
                 found[chapter_of(notebook), letter].append(kinds)
     return found
 
@@ -79,13 +71,13 @@ def used():
 def taken():
     """The letters that chapters take for themselves, by the table of the notation page."""
     found = set()
-    for head, rows in tables(markdown(NOTATION)):
+    for head, rows in tables(prose_of(read(NOTATION))):
         if head[:2] == ["letter", "chapter"]:
             found |= {(row[1].strip("`"), row[0].strip("`")) for row in rows}
     return found
 
 
-HOUSE = dict(letters(markdown(NOTATION)))
+HOUSE = dict(letters(prose_of(read(NOTATION))))
 USED, TAKEN = used(), taken()
 
 

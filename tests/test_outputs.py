@@ -6,6 +6,7 @@ import io
 import numpy as np
 import outputs
 import pytest
+import reading
 from PIL import Image
 
 
@@ -112,3 +113,26 @@ def test_outputs_are_compared_one_by_one():
     kinds = outputs.changed(shown("a"), shown("a", png))
     assert kinds == "stored ['stdout'], now ['stdout', 'image/png']"
     assert outputs.changed(shown({"text/html": "<b>1</b>"}), shown({"text/html": "<b>2</b>"}))
+
+
+# -- how pages read --------------------------------------------------------------------------------
+def test_a_page_is_counted():
+    """Cells that show, prose by characters, and the headings before the first picture."""
+    prose = "# T\n\n> S.\n\n## One\n\n## Two"
+    cells = [
+        dict(cell_type="markdown", source=prose),
+        dict(cell_type="code", source="import a\nfrom b import (\n    c,\n)", outputs=[]),
+        dict(cell_type="code", source="#| export\nx = 1", outputs=[]),
+        dict(cell_type="code", source="assert f.py_func(1)", outputs=[]),
+        dict(cell_type="code", source="x", **shown("1")),
+        dict(cell_type="markdown", source="## Three"),
+        dict(cell_type="code", source="fig", **shown({"image/png": picture()})),
+    ]
+    page = reading.counted(cells)
+    assert (page.cells, page.shows, page.silent, page.white_box) == (7, 2, 1, 1)
+    assert page.words == 10 and page.headings == 3
+    written = sum(len(c["source"]) for c in cells)
+    assert page.prose == pytest.approx((len(prose) + len("## Three")) / written)
+    assert reading.counted(cells[:-1]).headings is None
+    silent = reading.summary([page, reading.counted(cells[:-1])])
+    assert silent.startswith("2 pages: 60% of 5 cells show something")

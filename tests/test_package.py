@@ -48,14 +48,33 @@ def public(module):
 # -- importing -------------------------------------------------------------------------------------
 HEAVY = {"cvxpy", "ecos", "matplotlib", "numba", "llvmlite"}  # load on first use
 TOOLS = {"nbdev", "execnb", "fastcore", "IPython", "pytest"}  # never needed
-LOADED = 'import sys, {}; print(*{{m.split(".")[0] for m in sys.modules}})'
+LOADED = """
+import sys
+from importlib import import_module
+
+before = set(sys.argv[1].split(",")) & set(sys.modules)
+for module in sys.argv[2:]:
+    import_module(module)
+    now = set(sys.argv[1].split(",")) & set(sys.modules)
+    if now - before:
+        print(module, "loads", *sorted(now - before))
+    before = now
+print("all imported")
+"""
 
 
-@pytest.mark.parametrize("module", PACKAGES + MODULES)
-def test_import_is_light(module):
-    loaded = set(python(LOADED.format(module)).split())
-    assert "mcsvm_lit" in loaded
-    assert not loaded & (HEAVY | TOOLS)
+def loads(names, modules):
+    """The lines of a fresh process that imports modules: which of them load packages of a name."""
+    return python(LOADED, ",".join(sorted(names)), *modules).splitlines()
+
+
+def test_imports_are_light():
+    assert loads(HEAVY | TOOLS, PACKAGES + MODULES) == ["all imported"]
+
+
+def test_an_import_that_is_heavy_is_named():
+    said = loads(HEAVY | {"json"}, ["mcsvm_lit", "json", "matplotlib", "mcsvm_lit.core"])
+    assert said == ["json loads json", "matplotlib loads matplotlib", "all imported"]
 
 
 def test_there_are_modules():

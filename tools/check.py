@@ -1,26 +1,70 @@
-"""What `make test` does: stages in order, one line for each; the first stage that fails ends it."""
+"""What `make test` does, one line for each stage.
+
+First what needs no run, in order; the first stage that fails ends it. Then, side by side on all
+cores, the site, the notebooks and pytest. What has passed before with the same files is skipped,
+except in continuous integration and by `make test FULL=1` (tools/passed.py).
+"""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from filecmp import cmp
 from pathlib import Path
+from xml.etree import ElementTree
 
+import passed
+from cells import ROOT, all_notebooks, as_stored, read
 from lint import lint
-from notebooks import ROOT, all_notebooks, cleaned, export, run_all
+from notebooks import cleaned, export, run_all
 from sizes import out_of_size
 
 PACKAGE = "mcsvm_lit"
+# What the site is made from.
+SITE = (
+    "nbs",
+    "docs",
+    "figures",
+    "benchmarks",
+    PACKAGE,
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "settings.ini",
+)
+
+
+class Spent(threading.local):
+    """The processor seconds of the programs that a thread has run."""
+
+    cpu = 0.0
+
+
+SPENT = Spent()
+
+
+def ran(*command, cwd):
+    """Run a Python command; returns its exit code and what it printed."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as printed:
+        process = subprocess.Popen(
+            [sys.executable, *command], cwd=cwd, stdout=printed, stderr=subprocess.STDOUT
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        SPENT.cpu += used.ru_utime + used.ru_stime
+        printed.seek(0)
+        return process.returncode, printed.read()
 
 
 def complaints_of(*command, cwd):
     """What a Python command prints, if it fails."""
-    done = subprocess.run([sys.executable, *command], cwd=cwd, capture_output=True, text=True)
-    if done.returncode:
-        yield done.stdout + done.stderr
+    code, printed = ran(*command, cwd=cwd)
+    if code:
+        yield printed
 
 
 # Every stage takes the root of the project and yields what is wrong there.
@@ -80,10 +124,8 @@ def sized(root=ROOT):
 
 def clean(root=ROOT):
     """`nbdev_clean` changes no notebook: no execution counts, no stray metadata."""
-    from execnb.nbio import nb2str, read_nb
-
     for f in all_notebooks(root):
-        if nb2str(cleaned(read_nb(f), root)) != f.read_text(encoding="utf-8"):
+        if as_stored(cleaned(read(f), root)) != f.read_text(encoding="utf-8"):
             yield f"{f.relative_to(root)} is not clean: run make format"
 
 
@@ -97,11 +139,6 @@ def front_page(root=ROOT):
     return complaints_of("tools/readme.py", "--check", cwd=root)
 
 
-def site(root=ROOT):
-    """The site builds without a warning, and every link on it leads somewhere."""
-    return complaints_of("docs/build.py", cwd=root)
-
-
 def compiled(root=ROOT):
     """The inner loops compile."""
     from mcsvm_lit.engine.compiled import compile_all
@@ -110,14 +147,67 @@ def compiled(root=ROOT):
     return ()
 
 
+# -- the long ones --------------------------------------------------------------------------------
+def site(root=ROOT):
+    """The site builds without a warning, and every link on it leads somewhere."""
+    digest = passed.digest_of("site", passed.surroundings(), passed.of_files(passed.below(*SITE)))
+    if root == ROOT and passed.has_passed(digest):
+        return
+    code, printed = ran("docs/build.py", cwd=root)
+    if code:
+        yield printed
+    elif root == ROOT:
+        passed.remember(digest)
+
+
 def notebooks_run(root=ROOT):
-    """Every notebook runs and shows what it stores."""
-    return [f"--- {notebook}\n{printed}" for notebook, printed in run_all(all_notebooks(root))]
+    """Every notebook runs, shows what it stores, and writes nothing."""
+    digests = {f: passed.of_page(f, root) for f in all_notebooks(root)}
+    waiting = [f for f in digests if not passed.has_passed(digests[f])]
+    if len(waiting) < len(digests):
+        print(f"  {len(digests) - len(waiting)} notebooks have passed before", flush=True)
+
+    def done(run, bad):
+        SPENT.cpu += run.cpu
+        if not bad:
+            passed.remember(digests[Path(run.notebook)])
+
+    return [
+        f"--- {notebook}\n{printed}"
+        for notebook, printed in run_all(waiting, done=done, watched=True)
+    ]
+
+
+def outcomes(report):
+    """The files of tests in a report of pytest, and those of them in which something failed."""
+    found, failed = set(), set()
+    for case in ElementTree.parse(report).iter("testcase"):
+        file = case.get("classname").split(".")[1]
+        found.add(file)
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.add(file)
+    return found, failed
 
 
 def tested(root=ROOT):
-    """The exit code of pytest; it is 5, a failure too, when there is no test."""
-    return subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd=root).returncode
+    """Run pytest on all cores; returns its exit code and what it printed.
+
+    The code is 5, a failure too, when there is no test.
+    """
+    digests = {f: passed.of_test(f, root) for f in sorted(root.glob("tests/test_*.py"))}
+    waiting = [f for f in digests if not passed.has_passed(digests[f])]
+    if digests and not waiting:
+        return 0, "every test has passed before"
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        options = ["-q", "-n", str(os.cpu_count()), "--dist", "loadgroup", f"--junitxml={report}"]
+        names = [f.relative_to(root).as_posix() for f in waiting]
+        code, printed = ran("-m", "pytest", *options, *names, cwd=root)
+        found, failed = outcomes(report) if report.exists() else (set(), set())
+    for f in waiting:
+        if f.stem in found - failed:
+            passed.remember(digests[f])
+    return code, printed.rstrip()
 
 
 STAGES = [
@@ -128,23 +218,66 @@ STAGES = [
     (clean, "notebooks are clean"),
     (styled, "notebooks keep the house style"),
     (front_page, "README.md is the front page"),
-    (site, "the site builds without a warning"),
     (compiled, "inner loops compile"),
-    (notebooks_run, "every notebook runs and shows what it stores"),
 ]
+LONG_STAGES = [
+    (site, "the site builds without a warning"),
+    (notebooks_run, "every notebook runs, shows what it stores, and writes nothing"),
+]
+
+
+def seconds():
+    """Seconds of this process and of all that have ended: of the clock, and of the processor."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return time.time(), sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def tell(claim, bad, wall, cpu):
+    """The line of a stage, and what is wrong."""
+    verdict = "FAILED" if bad else "ok"
+    print(f"{verdict:>6}  {claim} ({wall:.0f} s, {cpu:.0f} s of CPU)", flush=True)
+    if bad:
+        print(*bad, sep="\n", flush=True)
+
+
+def in_order():
+    """Run the stages that need no run of notebooks; is all well?"""
+    for stage, claim in STAGES:
+        begun, used = seconds()
+        bad = list(stage())
+        now, since = seconds()
+        tell(claim, bad, now - begun, since - used)
+        if bad:
+            return False
+    return True
+
+
+def measured(stage):
+    """What a stage says, its seconds, and those of the processor in the programs that it ran."""
+    begun, SPENT.cpu = time.time(), 0.0
+    said = list(stage())
+    return said, time.time() - begun, SPENT.cpu
+
+
+def side_by_side():
+    """Run the long stages at the same time; returns an exit code. What pytest prints comes last."""
+    with ThreadPoolExecutor() as pool:
+        stages = [(claim, pool.submit(measured, stage)) for stage, claim in LONG_STAGES]
+        tests = pool.submit(measured, tested)
+        wrong = False
+        for claim, stage in stages:
+            bad, wall, cpu = stage.result()
+            tell(claim, bad, wall, cpu)
+            wrong |= bool(bad)
+        (code, printed), wall, cpu = tests.result()
+    print(f"        pytest over the installed package ({wall:.0f} s, {cpu:.0f} s of CPU):")
+    print(printed, flush=True)
+    return code or int(wrong)
 
 
 def main():
     os.chdir(ROOT)
-    for stage, claim in STAGES:
-        start = time.time()
-        bad = list(stage())
-        print(f"{'FAILED' if bad else 'ok':>6}  {claim} ({time.time() - start:.0f} s)", flush=True)
-        if bad:
-            print(*bad, sep="\n")
-            return 1
-    print("        pytest over the installed package:", flush=True)
-    return tested()
+    return side_by_side() if in_order() else 1
 
 
 if __name__ == "__main__":

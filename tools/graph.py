@@ -51,6 +51,12 @@ def own_names(root):
     return {getattr(node, "name", "__version__") for node in tree.body}
 
 
+def imported_names(source):
+    """The dotted names that a program outside the package imports or names in its texts."""
+    texts = re.findall(rf"\b{PACKAGE}(?:\.\w+)+", source)
+    return {*imported(ast.parse(source), PACKAGE), *texts}
+
+
 def resolved(name, root):
     """The modules that a dotted name stands for.
 
@@ -90,8 +96,7 @@ def used(names, root):
 
 def uses_of(source, root):
     """The modules that a program outside the package uses, also those that its texts name."""
-    texts = re.findall(rf"\b{PACKAGE}(?:\.\w+)+", source)
-    return used([*imported(ast.parse(source), PACKAGE), *texts], root)
+    return used(imported_names(source), root)
 
 
 @cache

@@ -10,8 +10,8 @@ import re
 import sys
 from pathlib import Path
 
-from notebooks import ROOT, all_notebooks, checks_of, is_checks, name
-from outputs import parts, text
+from cells import ROOT, all_notebooks, checks_of, is_checks, name, prose_of, read
+from outputs import parts
 
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.M | re.S)
 MATH = re.compile(r"\$\$(.*?)\$\$", re.S)
@@ -125,7 +125,7 @@ def has(source, directive):
 
 def lint_opening(cells):
     """A notebook opens with its title and one sentence, which becomes the docstring of a module."""
-    first = text(cells[0].source) if cells else ""
+    first = cells[0]["source"] if cells else ""
     if not re.match(r"# \S.*\n\n> \S", first):
         yield "does not open with a title and, after an empty line, one sentence marked by >"
     if re.match(r"# .*\n\n> .*[$\\]", first):
@@ -134,7 +134,7 @@ def lint_opening(cells):
 
 def tests_among(cells):
     """The code of the cells that test."""
-    code = [text(c.source) for c in cells if c.cell_type == "code"]
+    code = [c["source"] for c in cells if c["cell_type"] == "code"]
     return [s for s in code if not has(s, "exports?i?") and re.search(r"\bassert|\braises\b", s)]
 
 
@@ -143,14 +143,14 @@ def lint_shape(cells, checks=()):
 
     Cells that test may also stand on its page of checks.
     """
-    exported = [c for c in cells if c.cell_type == "code" and has(text(c.source), "exports?i?")]
+    exported = [c for c in cells if c["cell_type"] == "code" and has(c["source"], "exports?i?")]
     tests = tests_among(cells)
     n = len(tests) + len(tests_among(checks))
     if n < len(exported) / 2:
         yield f"{len(exported)} exported cells but {n} cells that test"
     if sum(has(s, "hide") for s in tests) > HIDDEN * len(tests):
         yield "more than one test in ten is hidden"
-    if sum(c.cell_type == "markdown" for c in cells) < PROSE * len(cells):
+    if sum(c["cell_type"] == "markdown" for c in cells) < PROSE * len(cells):
         yield "less than 30 % of the cells are prose"
 
 
@@ -167,7 +167,7 @@ def lint_checks(notebook, cells, texts):
         yield f"checks no page: there is no {name(page)}"
     elif not links_to(texts, f"../{page.name}"):
         yield f"has no link to its page ../{page.name}"
-    if any(has(text(c.source), r"(exports?i?|default_exp)") for c in cells):
+    if any(has(c["source"], r"(exports?i?|default_exp)") for c in cells):
         yield "a page of checks exports nothing"
 
 
@@ -213,13 +213,9 @@ def lint_page(notebook, books, markdown):
 
 def lint(notebooks, root=ROOT):
     """What is wrong with these notebooks; links are followed into all notebooks below `root`."""
-    from execnb.nbio import read_nb
-
-    books = {f.resolve(): read_nb(f).cells for f in all_notebooks(root)}
-    markdown = {
-        f: [text(c.source) for c in cells if c.cell_type == "markdown"]
-        for f, cells in books.items()
-    }
+    read_all = {f.resolve(): read(f) for f in all_notebooks(root)}
+    books = {f: nb["cells"] for f, nb in read_all.items()}
+    markdown = {f: prose_of(nb) for f, nb in read_all.items()}
     front = (root / "nbs/index.ipynb").resolve()
     for f in map(Path.resolve, notebooks):
         bad = [*lint_page(f, books, markdown)]

@@ -24,7 +24,6 @@ import ast
 import copy
 import dis
 import importlib
-import inspect
 import json
 import linecache
 import math
@@ -49,7 +48,8 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MPLBACKEND="agg
 os.environ.setdefault("MCSVM_LIT_FIGURES", tempfile.mkdtemp())
 
 import graph  # noqa: E402
-from notebooks import ROOT, checks_of  # noqa: E402
+from borrow import borrow_from  # noqa: E402
+from cells import ROOT, checks_of  # noqa: E402
 from numba.core import event  # noqa: E402 (after the number of threads)
 
 from mcsvm_lit.engine.compiled import Compiled  # noqa: E402
@@ -268,35 +268,6 @@ def cells_of_checks(notebook, module, page):
     for i, tree in trees_of(file)[0].items():
         cells[CHECKS + 1 + i] = cell_of(tree, f"<cell {i} of the checks>", vars(checks))
     return cells
-
-
-def alike(a, b):
-    """Do two inner loops say the same, with all that they call?"""
-    if isinstance(a, type) and isinstance(b, type):  # a record of the page, and of the package
-        return a.__name__ == b.__name__ and getattr(a, "_fields", 0) == getattr(b, "_fields", 0)
-    if a is b or not (isinstance(a, Compiled) and isinstance(b, Compiled)):
-        return a is b or repr(a) == repr(b)
-    said = [ast.dump(ast.parse(inspect.getsource(f.py_func))) for f in (a, b)]
-    steps = dis.get_instructions(a.py_func.__code__)
-    names = {s.argval for s in steps if s.opname == "LOAD_GLOBAL"}  # not those of attributes
-    used = [(a.py_func.__globals__.get(n), b.py_func.__globals__.get(n)) for n in names]
-    return said[0] == said[1] and all(alike(x, y) for x, y in used)
-
-
-def borrow_from(package):
-    """Loops of a page that are written as in the package use what has been compiled for it."""
-    ready = Compiled.ready
-
-    def borrowed(self):
-        twin = getattr(package, self.__name__, None)
-        if self._ready is None and self.__module__ == "__main__":
-            if alike(self, twin):
-                self._ready = twin.ready()
-            elif Compiled.plain:
-                self._ready = self.py_func
-        return ready(self)
-
-    Compiled.ready, Compiled.plain = borrowed, False
 
 
 def needs_and_makes(code):

@@ -3,15 +3,18 @@
 A processor that rounds differently takes other paths to the same answers: other counts of steps,
 other last digits, other pictures of them. So a notebook remembers how the computer rounded that
 stored its outputs. On one that rounds alike they must be the same; elsewhere differences are only
-counted.
+counted. Running a notebook changes no file of the project.
 
     python tools/notebooks.py                 run all; fail on an error or on a changed output
     python tools/notebooks.py --store [NB …]  run, and write the outputs into the notebooks
     python tools/notebooks.py --export        run nothing: write the package that they export
     python tools/notebooks.py --format        run nothing: format and clean notebooks and modules
+
+The processes are forks of one that has imported what most pages import.
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -19,52 +22,52 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+import traceback
+from collections import namedtuple
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
+import graph
+from cells import ROOT, all_notebooks, as_stored, home, module, name, read, write
 from outputs import changed, changed_figures, parts, rounding
 
-ROOT = Path(__file__).resolve().parent.parent
 # Where `figures.save` writes; a check writes beside the tree, never into it.
 FIGURES = "MCSVM_LIT_FIGURES"
 # What every notebook sees, so that its outputs depend on nothing else.
 SURROUNDINGS = dict(
-    MPLBACKEND="agg", PYTHONHASHSEED="0", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"
+    MPLBACKEND="agg", PYTHONHASHSEED="0", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", IN_TEST="1"
 )
-
-
-def all_notebooks(root=ROOT):
-    """Every notebook below `nbs`, in the order of their names."""
-    found = (root / "nbs").rglob("*.ipynb")
-    return sorted(f for f in found if ".ipynb_checkpoints" not in f.parts)
-
-
-def home(notebook):
-    """The folder `nbs` that a notebook lives in."""
-    return next(d for d in Path(notebook).resolve().parents if d.name == "nbs")
-
-
-def name(notebook):
-    """The path of a notebook within its folder `nbs`."""
-    return Path(notebook).resolve().relative_to(home(notebook)).as_posix()
-
-
-def checks_of(notebook):
-    """The page of checks beside a page, whether there is one or not."""
-    return Path(notebook).parent / "checks" / Path(notebook).name
-
-
-def is_checks(notebook):
-    """Is this a page of checks: what guards the code of a page and teaches nothing?"""
-    return Path(notebook).resolve().parent.name == "checks"
+# What the process that is forked has imported, but the package: what most notebooks take long for.
+# A system other than Linux does not let forks use such packages.
+IMPORTED = (
+    "numpy.testing",
+    "scipy.linalg",
+    "scipy.optimize",
+    "scipy.stats",
+    "sklearn.datasets",
+    "sklearn.linear_model",
+    "sklearn.model_selection",
+    "sklearn.pipeline",
+    "sklearn.svm",
+    "sklearn.utils.estimator_checks",
+    "matplotlib.pyplot",
+    "matplotlib_inline.backend_inline",
+    "PIL.Image",
+    "nbdev.clean",
+    "pytest",
+    "shell",
+)
+WRITTEN = ("nbs", graph.PACKAGE, "figures")  # where a page might write
+FEW = 3  # notebooks, for which importing all that costs more than it saves
 
 
 # -- one notebook, in this process ----------------------------------------------------------------
 def skipped(cell):
     """Is this a cell that a run passes over?"""
-    if cell.cell_type != "code":
+    if cell["cell_type"] != "code":
         return True
-    return bool(re.search(r"^\s*#\|\s*eval:\s*false", cell.source, re.M | re.I))
+    return bool(re.search(r"^\s*#\|\s*eval:\s*false", cell["source"], re.M | re.I))
 
 
 def cleaned(nb, root=ROOT):
@@ -83,35 +86,34 @@ def cleaned(nb, root=ROOT):
     return nb
 
 
-def traceback_of(nb):
-    """The first cell that failed, with its traceback; None if none did."""
-    for i, cell in enumerate(nb.cells):
-        for output in cell.get("outputs", []):
-            if output["output_type"] == "error":
-                lines = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(output["traceback"]))
-                return f"cell {i}:\n{cell.source}\n\n{lines}"
-    return None
-
-
 def executed(notebook):
     """The notebook with the outputs of a run; ends the process where a cell fails."""
-    from execnb.nbio import read_nb
-    from execnb.shell import CaptureShell
+    from shell import new_shell
 
-    os.environ["IN_TEST"] = "1"
-    nb = read_nb(notebook)
-    for cell in nb.cells:
-        if not skipped(cell):
-            cell.outputs = []
+    nb = read(notebook)
     os.chdir(notebook.parent)
-    try:
-        CaptureShell(notebook, mpl_format="png").run_all(nb, exc_stop=True, preproc=skipped)
-    except Exception:
-        failure = traceback_of(nb)
-        if failure:
-            sys.exit(failure)
-        raise
+    shell = new_shell(notebook.parent)
+    borrow(nb)
+    for i, cell in enumerate(nb["cells"]):
+        if skipped(cell):
+            continue
+        cell["outputs"], error = shell.outputs(cell["source"])
+        if error:
+            told = "".join(traceback.format_exception(error))
+            sys.exit(f"cell {i}:\n{cell['source']}\n\n{told}")
     return nb
+
+
+def borrow(nb):
+    """Let the inner loops of a page be those of its module where they say the same.
+
+    But not on the pages about compiling.
+    """
+    exported = module(nb)
+    if exported and not exported.startswith("engine.") and "@kernel" in as_stored(nb):
+        from borrow import borrow_from
+
+        borrow_from(import_module(f"{graph.PACKAGE}.{exported}"))
 
 
 def kinds(cell):
@@ -121,16 +123,17 @@ def kinds(cell):
 
 def compared(notebook, old, new):
     """Hold the outputs of a run against those stored; ends the process where they differ."""
+    pairs = list(enumerate(zip(old["cells"], new["cells"], strict=True)))
     differences = []
-    for i, (a, b) in enumerate(zip(old.cells, new.cells)):
+    for i, (a, b) in pairs:
         difference = changed(a, b)
         if difference:
             differences.append(f"{name(notebook)}, cell {i}: {difference}")
     for difference in changed_figures(os.environ[FIGURES], home(notebook).parent / "figures"):
         differences.append(f"{name(notebook)}: {difference}")
-    if differences and old.metadata.get("rounding") in (None, rounding()):
+    if differences and old["metadata"].get("rounding") in (None, rounding()):
         sys.exit("\n".join(differences))
-    other = [i for i, (a, b) in enumerate(zip(old.cells, new.cells)) if kinds(a) != kinds(b)]
+    other = [i for i, (a, b) in pairs if kinds(a) != kinds(b)]
     if other:
         sys.exit(f"cells {other} show other kinds of output than they store")
     if differences:
@@ -141,35 +144,83 @@ def compared(notebook, old, new):
 
 def run_one(notebook, store):
     """Run a notebook, and store its outputs or compare them with those stored."""
-    from execnb.nbio import read_nb, write_nb
-
-    notebook = Path(notebook).resolve()
-    old, new = read_nb(notebook), executed(notebook)
+    old, new = read(notebook), executed(notebook)
     if store:
-        new.metadata["rounding"] = rounding()
+        new["metadata"]["rounding"] = rounding()
     cleaned(new, home(notebook).parent)
     if store:
-        write_nb(new, notebook)
+        write(new, notebook)
     else:
         compared(notebook, old, new)
 
 
-# -- all of them, on all cores --------------------------------------------------------------------
-def start(notebook, store):
-    """Run a notebook in a process of its own; returns (exit code, what it printed, seconds)."""
-    with tempfile.TemporaryDirectory() as elsewhere:
-        figures = home(notebook).parent / "figures" if store else elsewhere
-        command = [sys.executable, __file__, "--one", str(notebook)]
-        if store:
-            command.append("--store")
-        begun = time.time()
-        done = subprocess.run(
-            command,
-            env={**os.environ, **SURROUNDINGS, FIGURES: str(figures)},
-            capture_output=True,
-            text=True,
-        )
-        return done.returncode, done.stdout + done.stderr, time.time() - begun
+# -- many of them, in forks of one process --------------------------------------------------------
+Run = namedtuple("Run", "notebook code printed seconds cpu")
+
+
+def prepare():
+    """Import what most notebooks import; what is missing here fails on the pages that need it."""
+    ours = (m for m in graph.modules(ROOT) if not m.startswith(f"{graph.PACKAGE}.studies"))
+    for wanted in (*IMPORTED, *ours):
+        with suppress(ImportError):
+            import_module(wanted)
+
+
+def fork(job, folder):
+    """Run a notebook in a fork of this process; returns the process, which prints into a file."""
+    child = os.fork()
+    if child:
+        return child
+    printed = os.open(folder / "printed", os.O_WRONLY | os.O_CREAT)
+    os.dup2(printed, 1)
+    os.dup2(printed, 2)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (of the process)
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    notebook = Path(job["notebook"])
+    os.environ[FIGURES] = str(
+        home(notebook).parent / "figures" if job["store"] else folder / "figures"
+    )
+    run_one(notebook, job["store"])
+    sys.exit()
+
+
+def serve(jobs):
+    """Run the notebooks that standard input names, so many at a time; print a line for each."""
+    waiting = [json.loads(line) for line in sys.stdin]
+    if sys.platform == "linux" and len(waiting) > FEW:
+        prepare()
+    running = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            job, folder = waiting.pop(0), Path(tempfile.mkdtemp())
+            running[fork(job, folder)] = job, folder, time.time()
+        child, status, used = os.wait4(-1, 0)
+        job, folder, begun = running.pop(child)
+        printed = (folder / "printed").read_text(encoding="utf-8")
+        shutil.rmtree(folder)
+        cpu = used.ru_utime + used.ru_stime
+        code = os.waitstatus_to_exitcode(status)
+        done = Run(job["notebook"], code, printed, time.time() - begun, cpu)
+        print(json.dumps(done), flush=True)
+
+
+def runs(notebooks, store=False, jobs=None):
+    """Run notebooks; yields a `Run` for each as it ends."""
+    command = [sys.executable, __file__, "--serve", "--jobs", str(jobs or os.cpu_count())]
+    server = subprocess.Popen(
+        command,
+        env=os.environ | SURROUNDINGS,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with server:
+        for f in notebooks:
+            job = dict(notebook=str(Path(f).resolve()), store=store)
+            server.stdin.write(json.dumps(job) + "\n")
+        server.stdin.close()
+        for line in server.stdout:
+            yield Run(*json.loads(line))
 
 
 def forget_replications(notebooks):
@@ -179,19 +230,51 @@ def forget_replications(notebooks):
             shutil.rmtree(kept)
 
 
-def run_all(notebooks, store=False, jobs=None):
-    """Run `notebooks`; returns the failures as `[(notebook, what it printed)]`."""
+def touched(root):
+    """The pages, modules and figures that differ from those stored in Git, with their times."""
+    command = ["git", "-C", str(root), "status", "--porcelain", "-z", "--untracked-files=all", "--"]
+    done = subprocess.run([*command, *WRITTEN], capture_output=True, text=True)
+    files = {line[3:] for line in done.stdout.split("\0") if line[3:]}
+    return {f: (root / f).stat().st_mtime_ns if (root / f).exists() else 0 for f in files}
+
+
+class Watch:
+    """What the notebooks of a run do to the files of the project, when they should do nothing."""
+
+    def __init__(self, notebooks):
+        self.root = home(notebooks[0]).parent if notebooks else ROOT
+        self.before = touched(self.root)
+
+    def complaint(self, notebook):
+        """What has been written since the last question, by this notebook or one that runs."""
+        now = touched(self.root)
+        new = sorted(f for f in now.keys() | self.before if now.get(f) != self.before.get(f))
+        self.before = now
+        if not new:
+            return ""
+        return f"while {name(notebook)} ran, files of the project changed: {', '.join(new)}\n"
+
+
+def run_all(notebooks, store=False, jobs=None, done=None, watched=False):
+    """Run `notebooks`; returns the failures as `[(notebook, what it printed)]`.
+
+    `done(run, bad)` is called for each that ends. If `watched`, one that changes a file fails.
+    """
     failed = []
     if store:
         forget_replications(notebooks)
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        results = pool.map(lambda f: start(f, store), notebooks)
-        for f, (code, printed, seconds) in zip(notebooks, results):
-            remark = "" if code or not printed.strip() else f": {printed.strip()}"
-            verdict = "FAILED" if code else "ok    "
-            print(f"  {verdict} {name(f)} ({seconds:.0f} s){remark}", flush=True)
-            if code:
-                failed.append((name(f), printed))
+    watch = Watch(notebooks) if watched else None
+    for run in runs(notebooks, store, jobs):
+        f, code, printed, seconds, cpu = run
+        written = watch.complaint(f) if watch else ""
+        printed, bad = written + printed, bool(code or written)
+        if done:
+            done(run, bad)
+        remark = "" if bad or not printed.strip() else f": {printed.strip()}"
+        verdict = "FAILED" if bad else "ok    "
+        print(f"  {verdict} {name(f)} ({seconds:.0f} s, {cpu:.1f} s of CPU){remark}", flush=True)
+        if bad:
+            failed.append((name(f), printed or f"the process ended with {code}"))
     return failed
 
 
@@ -218,16 +301,16 @@ def export(root=ROOT):
     )
 
 
-def format_all(root=ROOT):
-    """Format notebooks and modules, make the fixes that are safe, clean the notebooks."""
-    from execnb.nbio import nb2str, read_nb
+def format_all(root=ROOT, only=()):
+    """Format notebooks and modules, make the fixes that are safe, clean the notebooks.
 
-    complaints = python("-m", "ruff", "check", "-q", "--fix", "--exit-zero", ".", cwd=root)
-    complaints += python("-m", "ruff", "format", "-q", ".", cwd=root)
-    for f in all_notebooks(root):
-        tidy = nb2str(cleaned(read_nb(f), root))
-        if tidy != f.read_text(encoding="utf-8"):
-            f.write_text(tidy, encoding="utf-8")
+    All of them, or only some files.
+    """
+    where = [str(f) for f in only] or ["."]
+    complaints = python("-m", "ruff", "check", "-q", "--fix", "--exit-zero", *where, cwd=root)
+    complaints += python("-m", "ruff", "format", "-q", *where, cwd=root)
+    for f in only or all_notebooks(root):
+        write(cleaned(read(f), root), f)
     return complaints
 
 
@@ -238,7 +321,7 @@ def arguments():
     p.add_argument("--store", action="store_true", help="write the outputs into the notebooks")
     p.add_argument("--export", action="store_true", help="run nothing: write the package")
     p.add_argument("--format", action="store_true", help="run nothing: format and clean")
-    p.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    p.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     p.add_argument("--jobs", type=int, help="notebooks at a time; one for each core if not given")
     p.add_argument("notebooks", nargs="*", type=Path)
     return p.parse_args()
@@ -249,9 +332,9 @@ def main():
     if a.export:
         return export()
     if a.format:
-        return format_all()
-    if a.one:
-        return run_one(a.notebooks[0], a.store)
+        return format_all(only=a.notebooks)
+    if a.serve:
+        return serve(a.jobs)
     failed = run_all(a.notebooks or all_notebooks(), a.store, a.jobs)
     for notebook, printed in failed:
         print(f"\n--- {notebook}\n{printed}", file=sys.stderr)

@@ -6,13 +6,10 @@ import re
 from hashlib import sha1
 from pathlib import Path
 
+from cells import text
+
 EMBEDDED = re.compile(r"(?<=data:image/png;base64,)[\w+/=\s]+")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-
-
-def text(source):
-    """Nbformat stores a text as a string or as a list of lines."""
-    return source if isinstance(source, str) else "".join(source)
 
 
 # -- two outputs ----------------------------------------------------------------------------------

@@ -6,13 +6,10 @@ The tables of the front page name pages and modules; writing brings those names 
     python tools/readme.py --check     only say whether it is what the front page says
 """
 
-import json
 import re
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "docs"))
-from cells import NBS, ROOT, bare, directives, module, plumbing, read, relink, text, title
+from cells import NBS, ROOT, bare, directives, module, plumbing, read, relink, text, title, write
 
 PAGE, README = NBS / "index.ipynb", ROOT / "README.md"
 HEAD = "<!-- Written from nbs/index.ipynb by tools/readme.py: edit that, not this. -->"
@@ -35,12 +32,11 @@ def renamed(row):
 
 def rename_pages():
     """Give the pages that the front page lists the titles and modules that they have."""
-    nb = json.loads(PAGE.read_text(encoding="utf-8"))
+    nb = read(PAGE)
     for cell in nb["cells"]:
         if cell["cell_type"] == "markdown":
-            cell["source"] = ROW.sub(renamed, text(cell["source"])).splitlines(True)
-    written = json.dumps(nb, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    PAGE.write_text(written, encoding="utf-8")
+            cell["source"] = ROW.sub(renamed, cell["source"])
+    write(nb, PAGE)
 
 
 # -- the README -----------------------------------------------------------------------------------

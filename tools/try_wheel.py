@@ -21,7 +21,7 @@ from mcsvm_lit.engine.extras import EXTRA_OF
 X, Y = load_iris(return_X_y=True)
 # What needs a package of an extra.
 NEEDS = {
-    "cvxpy": lambda: mcsvm_lit.TwinMarginSVC(solver="cvxpy").fit(X, Y),
+    "cvxpy": lambda: mcsvm_lit.twin_margin.problem.tpm_cvxpy(X[:2], X[2:], 0.5, 1.0),
     "matplotlib": lambda: mcsvm_lit.nu_path(X[:50] @ X[:50].T).plot(),
 }
 

@@ -132,14 +132,14 @@ def _by_rule(graph, D, decision):
 
 def _margin_scores(graph, X, model):
     """The scores of a twin margin classifier."""
-    linear, alive = model.kernel_.name == "linear", model.norm_ > 0
+    linear, alive = model.kernel_.name == "linear", model.norms_ > 0
     if not alive.any():  # the frequencies of the classes decide
         nothing = np.zeros((model.n_features_in_, len(alive)))
         return graph.add("Add", graph.add("MatMul", X, nothing), model._share - 1)
     A = _dense(model.coef_).T if linear else _dense(model._coefficients)
-    scaled = A[:, alive] / model.norm_[alive]
+    scaled = A[:, alive] / model.norms_[alive]
     F = _products(graph, X, model.kernel_, model._fit_X, scaled)
-    D = graph.add("Add", F, model.intercept_[alive] / model.norm_[alive])
+    D = graph.add("Add", F, model.intercept_[alive] / model.norms_[alive])
     S = _by_rule(graph, D, model.decision_)
     if alive.all():
         return S

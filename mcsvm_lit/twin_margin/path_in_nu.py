@@ -54,7 +54,7 @@ from mcsvm_lit.twin_margin.problem import (
 )
 
 from ..core.boxqp import NOT_PSD
-from ..core.certificates import Certificate
+from ..core.certificates import ROUNDOFF, Certificate, roundoff
 from ..core.linear_algebra import elbow_append, elbow_delete, least_squares
 from ..core.paths import ExactPath, between, largest
 from ..engine.compiled import kernel
@@ -537,6 +537,8 @@ class NuPath(ExactPath):
     end, members, last : ndarray
         The piece above break point j moved `members[end[j-1]:end[j]]`, and left their shares at
         `last[end[j-1]:end[j]]`.
+    noise : float
+        How far inner products of the rows of `A` can be from those of the class.
     breakpoints : ndarray of shape (b,)
         The ratios of the break points, from 0 up to 1.
     shares : ndarray of shape (b, m)
@@ -557,11 +559,14 @@ class NuPath(ExactPath):
     end: Annotated[np.ndarray, "i8", "b"]
     members: Annotated[np.ndarray, "i8", "moved"]
     last: Annotated[np.ndarray, "f8", "moved"]
+    noise: float = 0.0
 
     parameter = "ν/α"
 
     def check(self):
         "Raise ValueError where a file brings what no path has."
+        if not self.noise >= 0:
+            raise ValueError("its `noise` is negative or not a number")
         if not len(self.s) or not (self.c > 0).all():
             raise ValueError("it has no break point, or a weight that is not positive")
         super().check()
@@ -653,12 +658,20 @@ def nu_path_points(
         )
     if not np.isfinite(A).all():
         raise ValueError("The points contain NaN or infinite numbers.")
+    noise = 0.0
     if A.shape[1] > len(A):
-        A = np.linalg.qr(A.T, "r").T  # as many dimensions as the points span
-    return _traced(np.ascontiguousarray(A), np.empty((0, 0)), c)
+        given, A = A, np.linalg.qr(A.T, "r").T  # as many dimensions as the points span
+        noise = _apart(given, A)
+    return _traced(np.ascontiguousarray(A), np.empty((0, 0)), c, noise)
 
 
-def _traced(A, Q, c=None):
+def _apart(A, B):  # rows with the same inner products, but for rounding -> number
+    "By how much their inner products can differ."
+    computed = np.abs(A @ A.T - B @ B.T).max(initial=0.0)
+    return float(computed + 2 * roundoff(A.shape[1] + 2) * (A**2).sum(1).max(initial=0.0))
+
+
+def _traced(A, Q, c=None, noise=0.0):
     "The path of points whose Gram matrix, if it is given, is Q."
     c = np.ones(len(A)) if c is None else np.ascontiguousarray(c, float)
     lift, most = np.sqrt((A**2).sum(1).max(initial=0.0)) or 1.0, most_break_points(len(A))
@@ -668,7 +681,7 @@ def _traced(A, Q, c=None):
             f"The path did not end within {most} break points: "
             "are the points on very different scales?"
         )
-    return NuPath(A, c, *map(np.copy, track))  # without the room for more break points
+    return NuPath(A, c, *map(np.copy, track), noise)  # without the room for more break points
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #c3e0636e
@@ -689,9 +702,14 @@ def nu_path(
         raise ValueError(
             f"The kernel matrix of a class must be square and not empty, got shape {G.shape}."
         )
-    W = margin_points(G if g is None else about_rest(G, np.asarray(g, float), gg), size)
+    Q = G if g is None else about_rest(G, np.asarray(g, float), gg)
+    W = margin_points(Q, size)
+    of_points, lengths = W @ W.T, Q.diagonal()
+    noise = np.abs(Q - of_points).max() + 8 * ROUNDOFF * (0 if g is None else size)
+    noise += roundoff(W.shape[1] + 2) * float(np.abs(lengths).max())
     # The Gram matrix of the points themselves, because rounding must agree.
-    return _traced(W, W @ W.T if W.shape[1] > GRAM_HELPS else np.empty((0, 0)), c)
+    of_points = of_points if W.shape[1] > GRAM_HELPS else np.empty((0, 0))
+    return _traced(W, of_points, c, float(noise))
 
 
 # %% ../../nbs/twin_margin/31_path_in_nu.ipynb #2c69d923
@@ -751,7 +769,7 @@ def plane_at(path, r):  # -> MarginPlane
         tol=1e-9,
         unit=float(d @ μ**2 / 2),
         dual_feasibility=float(max((μ - caps).max(), 0)),
-        rounding=margin_rounding(score_reach(d, μ), μ, caps.sum(), sum(path.A.shape)),
+        rounding=margin_rounding(score_reach(d, μ), caps.sum(), sum(path.A.shape), path.noise),
     )
     ρ = float(lo if np.isinf(hi) else (lo + hi) / 2)
     ends = float(lo), float(hi)

@@ -24,15 +24,13 @@ __all__ = [
     "mdm",
     "MarginPlane",
     "score_reach",
+    "with_diagonal",
     "margin_rounding",
     "plane_norm",
-    "found_by_cvxpy",
-    "snapped",
     "MarginPoint",
     "MarginProblem",
     "Pairs",
-    "General",
-    "plane_by_box",
+    "solved_plane",
     "solve_margin",
     "RowsAnswer",
     "margin_loop",
@@ -51,6 +49,7 @@ import numpy as np
 
 from ..core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
 from ..core.certificates import Certificate, roundoff
+from ..core.solving import Goal, solve
 from ..engine.compiled import kernel, stable_order
 from ..engine.extras import optional
 from ..engine.threads import one_thread
@@ -237,11 +236,14 @@ def score_reach(d, μ):  # diagonal of Q, shares
     return float(lengths.max() * (μ @ lengths))
 
 
-def margin_rounding(reach, μ, caps, terms, noise=0.0):  # score_reach, shares, Σu, terms, ε_Q
+def with_diagonal(noise, μ):  # ε_Q, shares
+    "How far a score can be off if `checked_matrix` has added to the diagonal, as in (30.14)."
+    return noise * (1 + 2 * len(μ) * float(μ.max(initial=0.0)))
+
+
+def margin_rounding(reach, caps, terms, moved=0.0):  # score_reach, Σu, terms, what moves scores
     "How far the gap of a plane can be from that of exact arithmetic, (30.14)."
-    if noise:
-        noise *= 1 + 2 * len(μ) * float(μ.max(initial=0.0))  # with what `checked_matrix` adds
-    return 2 * (1 + caps) * (roundoff(terms + 8) * reach + noise)
+    return 2 * (1 + caps) * (roundoff(terms + 8) * reach + moved)
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #1fed3081
@@ -252,21 +254,6 @@ def plane_norm(μ, f, d):  # weights, scores Qμ, diagonal of Q
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #320b4c1d
-def found_by_cvxpy(values, status):  # -> values
-    "What a general solver has found; one sentence if it has found nothing."
-    if values is None or not np.isfinite(values).all():
-        raise ValueError(
-            f"The general solver found no solution (its status is {status!r}): scale the "
-            'features, or use solver="auto".'
-        )
-    return values
-
-
-def snapped(μ, u):  # multipliers of an interior-point solver, caps
-    "Multipliers that are at a bound but for 10⁻⁷ of the cap are put there."
-    return np.where(μ < 1e-7 * u, 0.0, np.where(μ > (1 - 1e-7) * u, u, μ))
-
-
 class MarginPoint(NamedTuple):
     "A point of the reduced hull."
 
@@ -316,7 +303,7 @@ class MarginProblem:
         "The gap (30.10), for (30.1) with ν = 1."
         μ, f = state
         dual, gap = -float(f @ μ) / 2, max(float(f @ (μ - lowest(f, self.u))), 0.0)
-        reach = score_reach(self.Q.diagonal(), μ)
+        reach, moved = score_reach(self.Q.diagonal(), μ), with_diagonal(self.noise, μ)
         return Certificate(
             dual + gap,
             dual,
@@ -325,14 +312,8 @@ class MarginProblem:
             n_iter=n_iter,
             tol=tol,
             unit=float(self.Q.diagonal() @ μ**2 / 2),
-            rounding=margin_rounding(reach, μ, self.u.sum(), len(μ), self.noise),
+            rounding=margin_rounding(reach, self.u.sum(), len(μ), moved),
         )
-
-    def by_cvxpy(self):  # -> μ
-        "Multipliers by CVXPY and ECOS, for the strategy `General`."
-        nothing, tight = np.zeros(len(self.u)), dict(abstol=1e-9, reltol=1e-9, feastol=1e-9)
-        μ, _, status = tpm_dual_cvxpy(self.Q, nothing, 0.0, 1.0, self.u, **tight)
-        return snapped(found_by_cvxpy(μ, status), self.u)
 
     def plane(self, solution):  # -> MarginPlane
         "The plane of a solution; short of the optimum, the best ones for its w."
@@ -362,50 +343,12 @@ class Pairs:
         return MarginPoint(s.x, s.g), s.certificate.n_iter
 
 
-class General:
-    "A general solver, to compare with: any problem of the chapter that knows `by_cvxpy`. One step."
-
-    name = "cvxpy"
-
-    def suits(self, problem, goal):
-        return hasattr(problem, "by_cvxpy")
-
-    def budget(self, problem, goal):
-        return 1
-
-    def run(self, problem, state, effort):  # -> point, steps
-        SolverError = optional("cvxpy").SolverError
-
-        try:
-            μ = problem.by_cvxpy()
-        except SolverError:
-            μ = found_by_cvxpy(None, "failed")  # which says so
-        return problem.point(μ), 1
+def solved_plane(problem, goal, before=None):  # MarginProblem, Goal, multipliers -> MarginPlane
+    "The plane of a problem, by `Pairs`."
+    return problem.plane(solve(problem, goal, [Pairs()], before))
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #06117d4f
-def plane_by_box(Q, r, u, tol=1e-9, max_iter=None, μ0=None, noise=0.0):  # noqa: PLR0913
-    "`Pairs` without the loop around it, with the box program's own certificate: in microseconds."
-    zero, e = np.zeros(len(Q)), np.ones(len(Q))
-    μ = lowest(Q.sum(1), u) if μ0 is None else project_box(np.asarray(μ0, float), 0.0, u, e, 1.0)
-    s = boxqp_trusted((Q, zero, zero, u, e, 1.0), μ, tol, max_iter)
-    c, (low, high) = s.certificate, s.ν_interval
-    inherited = margin_rounding(0.0, s.x, u.sum(), 0, noise) if noise else 0.0  # from Q itself
-    certificate = Certificate(
-        primal=-c.dual,
-        dual=-c.primal,
-        dual_feasibility=c.primal_feasibility,
-        stationarity=c.stationarity,
-        complementarity=c.complementarity,
-        n_iter=c.n_iter,
-        tol=c.tol,
-        unit=c.unit,
-        rounding=c.rounding + inherited,
-    )
-    norm = plane_norm(s.x, s.g, Q.diagonal())
-    return MarginPlane(float(r), s.x, s.g, norm, -s.ν, (-high, -low), certificate)
-
-
 @one_thread
 def solve_margin(
     Q,  # Gram matrix of the class about the mean of the others, from `about_rest`
@@ -419,7 +362,7 @@ def solve_margin(
     if not m:
         raise ValueError("A class without examples has no plane.")
     u = reduced_caps(r, np.ones(m))
-    return plane_by_box(checked_matrix(Q, m), r, u, tol, max_iter, μ0)
+    return solved_plane(MarginProblem(checked_matrix(Q, m), r, u), Goal(tol, max_iter), μ0)
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #8d02ab56
@@ -630,13 +573,20 @@ def margin_loop(A, c, s, tol, most):  # -> the fields of `RowsAnswer`
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #4555965d
+def _from_matrix(A, r, c, goal, doubt):  # -> MarginPlane
+    "The plane of rows by way of their Gram matrix."
+    Q = checked_matrix(A @ A.T, len(A))
+    noise = doubt + roundoff(A.shape[1] + 2) * float(Q.diagonal().max())
+    return solved_plane(MarginProblem(Q, r, reduced_caps(r, c), noise), goal)
+
+
 def solve_margin_points(
     A,  # rows of the class about the mean of the others (m, d)
     r,  # ν/α, strictly between 0 and 1
     tol=1e-9,  # relative duality gap to reach
     c=None,  # weights of the members, positive, if they differ
     max_iter=None,
-    noise=0.0,  # how far inner products of the rows can be from exact ones
+    doubt=0.0,  # how far scores can be from those of the exact rows
 ):  # -> MarginPlane
     "`solve_margin` for the linear kernel, from the rows."
     A = np.ascontiguousarray(A, float)
@@ -650,8 +600,7 @@ def solve_margin_points(
         c = np.ascontiguousarray(c, float)
         total, heaviest = float(c.sum()), float(c.max())
     if 2 * d > m > 20:
-        u = reduced_caps(r, c)
-        return plane_by_box(checked_matrix(A @ A.T, m), r, u, tol, max_iter, noise=noise)
+        return _from_matrix(A, r, c, Goal(tol, max_iter), doubt)
     s = class_mass(r, total)
     caps = min(total / s, IDLE_CAP * m)  # their sum
     if heaviest > IDLE_CAP * s:  # else whole weights stay as they are: bounds are met exactly
@@ -674,10 +623,10 @@ def solve_margin_points(
         n_iter=steps,
         tol=tol,
         unit=unit,
-        rounding=margin_rounding(reach, μ, caps, m + d, noise),
+        rounding=margin_rounding(reach, caps, m + d, doubt),
     )
     if max_iter is None and not certificate.converged:
-        return plane_by_box(A @ A.T, r, reduced_caps(r, c), tol, noise=noise)
+        return _from_matrix(A, r, c, Goal(tol), doubt)
     ρ = (lo + hi) / 2 if hi < math.inf else lo
     norm = square**0.5 if square > 2e-14 * unit else 0.0
     return MarginPlane(float(r), μ, f, norm, ρ, (lo, hi) if lo < hi else (ρ, ρ), certificate)
@@ -706,9 +655,9 @@ COLLAPSED = (
     "A larger nu shrinks the hull (now {r:.3g}); or try another kernel."
 )
 COLLAPSED_BY_RADII = (
-    "Within the radii `epsilon` the mean of the other classes can reach the reduced convex hull "
+    "Within `radius` the mean of the other classes can reach the reduced convex hull "
     "of class {label!r}, so its plane is w = 0 and it abstains: the other classes share its "
-    "points. Take a smaller epsilon, or a larger nu (now {r:.3g})."
+    "points. Take a smaller radius, or a larger nu (now {r:.3g})."
 )
 
 

@@ -30,7 +30,6 @@ __all__ = [
     "RobustProblem",
     "NewtonRules",
     "Newton",
-    "newton_alone",
     "solve_robust",
     "shifted",
     "Stand",
@@ -57,16 +56,14 @@ from mcsvm_lit.core.boxqp import (
     solve_boxqp,
 )
 from mcsvm_lit.twin_margin.problem import (
-    found_by_cvxpy,
     reduced_caps,
-    snapped,
     solve_margin_points,
 )
 
 from ..core.certificates import Certificate, roundoff
 from ..core.paths import ExactPath, between
 from ..core.simplex import room_along
-from ..core.solving import Effort, Problem, Solution
+from ..core.solving import Goal, Problem, Solution, solve
 from ..engine.compiled import kernel
 from ..engine.extras import optional
 from ..engine.threads import one_thread
@@ -485,9 +482,18 @@ class RobustPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RobustProblem:
-    "Problem (32.10), for `Newton` and for `solve`; made from the record of a class."
+    """Problem (32.10), for `Newton` and for `solve`.
+
+    Parameters
+    ----------
+    data : Uncertain
+        The record of a class.
+    doubt : float, default=0.0
+        How far scores of the rows can be from those of the rows that a user gave.
+    """
 
     data: Uncertain
+    doubt: float = 0.0
 
     def __post_init__(self):
         A = self.data.P - self.data.zbar
@@ -513,7 +519,14 @@ class RobustProblem:
         of_value = moved * (size + moved / 2) + roundoff(d + 4) * size**2
         of_gradient = (rows + off) * moved + (roundoff(d + 4) * rows + off) * size
         of_gradient += data.ε * (d**0.5 * moved + roundoff(d + 8) * dual_size)
-        return of_value, of_gradient
+        inherited = self._inherited(point, rows.max() + data.ε.max())
+        return of_value + inherited, of_gradient + inherited
+
+    def _inherited(self, point, reach):
+        "What `doubt` moves: w = v - κv/‖v‖, where it is not 0, by more than v."
+        if not self.doubt or not point.w.any():
+            return self.doubt
+        return self.doubt * (1 + reach / (2 * np.linalg.norm(self.A.T @ point.λ)))
 
     def model(self, point):  # -> (m, m)
         "The second derivative of F, (32.11)."
@@ -534,11 +547,6 @@ class RobustProblem:
     def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):
         "The certificate of (32.4), by (32.12)."
         return certify_point(self, state, n_iter, tol)
-
-    def by_cvxpy(self):  # -> λ
-        "Multipliers by a general solver, for the strategy `General`."
-        kw = dict(abstol=1e-9, reltol=1e-9, feastol=1e-9)
-        return snapped(found_by_cvxpy(robust_dual_cvxpy(self.data, **kw)[0], "failed"), self.u)
 
     def plane(self, solution):  # -> RobustPlane
         "The plane of a solution; w = 0 where that is as good."
@@ -627,13 +635,6 @@ class Newton:
             step += 1
 
 
-def newton_alone(problem, tol):  # -> Solution
-    "One run of Newton's method from the start, without the loop around it."
-    effort = Effort(tol, RULES.steps, lambda *told: None)
-    point, steps = Newton().run(problem, problem.start(), effort)
-    return Solution(point, problem.certify(point, steps, tol), Newton.name)
-
-
 # %% ../../nbs/twin_margin/32_robust.ipynb #ac4dc28b
 @one_thread
 def solve_robust(
@@ -647,7 +648,7 @@ def solve_robust(
 ):  # -> RobustPlane
     "The plane of one class that is best for the worst perturbations, with a certificate."
     problem = RobustProblem(uncertain(P, zbar, r, ε, εbar, p))
-    return problem.plane(newton_alone(problem, tol))
+    return problem.plane(solve(problem, Goal(tol), [Newton()]))
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #d07e6011

@@ -8,6 +8,7 @@ __all__ = [
     "INNER_TOL",
     "RANK",
     "longest",
+    "as_array",
     "kernel_radius",
     "ball_problem",
     "ball_plane",
@@ -27,13 +28,13 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from mcsvm_lit.twin_margin.robust import (
     Newton,
     RobustProblem,
     certify_point,
     conjugate,
-    newton_alone,
     shrink,
     threshold,
     uncertain,
@@ -70,6 +71,11 @@ def _known(k):
     )
 
 
+def as_array(X):
+    "Rows as a dense array."
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, float)
+
+
 def _rows(ε, n):
     "Radii for n rows."
     ε = np.asarray(ε, float)
@@ -95,7 +101,7 @@ def kernel_radius(
     p=2,  # norm of the balls
 ):  # -> R (n,)
     "How far images of a ball around each point are from its image, (33.2) and (33.3)."
-    X = np.asarray(X, float)
+    X = as_array(X)
     ε = _rows(ε, len(X))
     e = longest(X.shape[1], ε, p)
     _known(k)
@@ -114,16 +120,17 @@ def _factor(Q):
     return U[:, keep] * np.sqrt(s[keep]) if keep.any() else np.zeros((len(Q), 1))
 
 
-def ball_problem(
+def ball_problem(  # noqa: PLR0913 (what a class is made of)
     Q,  # Gram matrix of the class about the mean of the others, from `about_rest`
     r,  # ν/α
     R,  # radius of each image (m,)
     Rbar,  # mean radius of the others' images
     c=None,  # weights of the members
+    doubt=0.0,  # how far entries of Q can be from exact ones
 ):  # -> RobustProblem
     "The robust kernel model with a ball around every image, (33.4)."
     L = _factor(Q)
-    return RobustProblem(uncertain(L, np.zeros(L.shape[1]), r, R, Rbar, 2, c))
+    return RobustProblem(uncertain(L, np.zeros(L.shape[1]), r, R, Rbar, 2, c), doubt)
 
 
 def ball_plane(problem, Q, solution):  # -> MarginPlane
@@ -142,7 +149,7 @@ def ball_plane(problem, Q, solution):  # -> MarginPlane
 def solve_ball(Q, r, R, Rbar, tol=1e-9):  # -> MarginPlane
     "The plane of `ball_problem`, by Newton's method."
     problem = ball_problem(Q, r, R, Rbar)
-    return ball_plane(problem, Q, newton_alone(problem, tol))
+    return ball_plane(problem, Q, solve(problem, Goal(tol), [Newton()]))
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #758e8b12
@@ -180,7 +187,7 @@ def kernel_range(
     p=2,  # norm of the balls
 ):  # -> lo, hi (n, l)
     "Between which values k(x + δ, z) stays, (33.5)."
-    X, Z = np.asarray(X, float), np.asarray(Z, float)
+    X, Z = as_array(X), as_array(Z)
     ε = _rows(ε, len(X))
     _known(k)
     if k.name == "rbf":

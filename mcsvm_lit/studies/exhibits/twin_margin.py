@@ -98,11 +98,12 @@ from sklearn.preprocessing import MinMaxScaler
 
 from ...core.drawing import COLORS, INK, axes, style
 from ...core.kernels import Kernel
-from ...twin_margin.classifier import TwinMarginSVC, TwinMarginSVCCV, rule_scores
+from ...twin_margin.classifier import TwinMarginSVC, rule_scores
 from ...twin_margin.path_in_nu import nu_path
 from ...twin_margin.problem import cross_about_rest, rest_pieces, tpm_cvxpy
 from ...twin_margin.robust import dual_norm
 from ...twin_margin.robust_kernels import kernel_radius
+from ...twin_margin.selection import TwinMarginSVCCV
 from ..datasets import load, stratified_holdouts
 from ..figures import legend, ours_beside_theirs, scatter
 from ..runner import exhibit, jobs
@@ -670,7 +671,7 @@ def leads(D, y, lost):  # signed distances, class indices, what each lead can lo
 
 def safe(m, X, y, ε, p):  # linear classifier, points, class indices -> booleans, (67.1)
     "Which points are classified right by the signed rule wherever they move."
-    U = m.coef_ / np.where(m.norm_ > 0, m.norm_, 1.0)[:, None]
+    U = m.coef_ / np.where(m.norms_ > 0, m.norms_, 1.0)[:, None]
     reach = np.array([[dual_norm(a - b, p) for b in U] for a in U])
     return leads(m.distances(X), y, ε * reach[y])
 
@@ -694,7 +695,7 @@ def moved(rng, X, ε, p):  # every row onto the border of its ball
 def with_chosen_ratio(X, y):  # -> function of (ε, p) -> fitted TwinMarginSVC
     "Robust classifiers of any radius, their ratio chosen once, without noise."
     nu = TwinMarginSVCCV(decision="signed").fit(X, y).nu_
-    return lambda ε, p: TwinMarginSVC(nu, epsilon=ε, p=p, decision="signed").fit(X, y)
+    return lambda ε, p: TwinMarginSVC(nu, radius=ε, norm=p, decision="signed").fit(X, y)
 
 
 def ways(X, y):  # -> {way: function of (ε, p) -> classifiers by pair, or one}
@@ -743,7 +744,7 @@ def judged(m, h, ε, p):  # one classifier, or one for each pair -> part of a ro
     return dict(
         gap=max(q.certificate_.relative_gap for q in every),
         safe=100 * float(safety.mean()),
-        collapsed=100 * float(np.mean([q.norm_ == 0 for q in every])),
+        collapsed=100 * float(np.mean([q.norms_ == 0 for q in every])),
     )
 
 
@@ -872,7 +873,7 @@ def robust(rng, data, p, i):  # -> rows
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #d6ac570b
 def surely_safe(m, G, X, y, ε):  # kernel classifier, its training rows' kernel matrix, points, …
     "Which points (67.2) shows to be classified right by the signed rule wherever they move."
-    A = m.dual_coef_ / np.where(m.norm_ > 0, m.norm_, 1.0)
+    A = m.dual_coef_ / np.where(m.norms_ > 0, m.norms_, 1.0)
     products = A.T @ G @ A
     squares = products.diagonal()
     reach = np.sqrt(np.maximum(squares[:, None] + squares - 2 * products, 0))
@@ -894,7 +895,7 @@ def curved_models(kernel, X, y):  # -> function of (model, ε) -> fitted TwinMar
     same = dict(kernel=k.name, gamma=k.gamma, degree=k.degree, coef0=k.coef0, decision="signed")
 
     def fit(model, ε):
-        moves = dict(epsilon=ε, uncertainty=MODELS[model]) if MODELS[model] and ε else {}
+        moves = dict(radius=ε, uncertainty=MODELS[model]) if MODELS[model] and ε else {}
         return TwinMarginSVC(chosen.nu_, **same, **moves).fit(X, y)
 
     return fit
@@ -911,7 +912,7 @@ def curved_rows(rng, h, kernel, draws=5):  # Holdout -> rows, one per level and 
             noisy = [m.score(moved(rng, h.test, ε, 2), h.target) for _ in range(draws)]
             sure = surely_safe(m, m.kernel_(h.X), h.test, h.target, ε)
             row = dict(ε=ε, model=model, gap=m.certificate_.relative_gap)
-            row |= dict(collapsed=100 * float((m.norm_ == 0).mean()))
+            row |= dict(collapsed=100 * float((m.norms_ == 0).mean()))
             rows.append(
                 row | dict(sure=100 * float(sure.mean()), noisy=100 * float(np.mean(noisy)))
             )

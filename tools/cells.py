@@ -1,4 +1,4 @@
-"""What the site and the README need to know about a notebook: cells, directives, title, links."""
+"""Notebooks as JSON: reading and writing them, their cells, directives, titles and links."""
 
 import json
 import re
@@ -11,6 +11,7 @@ DIRECTIVE = re.compile(r"^[ \t]*#\|[ \t]*([\w-]+):?[ \t]*(.*?)[ \t]*$\n?", re.M)
 MAGIC = re.compile(r"^%.*$\n?", re.M)
 
 
+# -- files ----------------------------------------------------------------------------------------
 def text(source):
     """Nbformat stores a text as a string or as a list of lines."""
     return source if isinstance(source, str) else "".join(source)
@@ -24,21 +25,55 @@ def read(file):
     return nb
 
 
-def notebooks():
-    """Every notebook but the front page, in the order of the book."""
-    found = (f for f in NBS.rglob("*.ipynb") if ".ipynb_checkpoints" not in f.parts)
-    return sorted(f for f in found if f != NBS / "index.ipynb")
+def as_stored(nb):
+    """A notebook as the text of its file, the source of each cell a list of lines."""
+    cells = [{**cell, "source": text(cell["source"]).splitlines(True)} for cell in nb["cells"]]
+    return json.dumps({**nb, "cells": cells}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def is_checks(file):
-    """Is this a page of checks, beside a page of the book?"""
-    return Path(file).parent.name == "checks"
+def write(nb, file):
+    """Store a notebook, and leave a file alone that says it already."""
+    stored, file = as_stored(nb), Path(file)
+    if not file.exists() or file.read_text(encoding="utf-8") != stored:
+        file.write_text(stored, encoding="utf-8")
+
+
+# -- which there are ------------------------------------------------------------------------------
+def all_notebooks(root=ROOT):
+    """Every notebook below `nbs`, in the order of their names."""
+    found = (root / "nbs").rglob("*.ipynb")
+    return sorted(f for f in found if ".ipynb_checkpoints" not in f.parts)
+
+
+def home(notebook):
+    """The folder `nbs` that a notebook lives in."""
+    return next(d for d in Path(notebook).resolve().parents if d.name == "nbs")
+
+
+def name(notebook):
+    """The path of a notebook within its folder `nbs`."""
+    return Path(notebook).resolve().relative_to(home(notebook)).as_posix()
+
+
+def checks_of(notebook):
+    """The page of checks beside a page, whether there is one or not."""
+    return Path(notebook).parent / "checks" / Path(notebook).name
+
+
+def is_checks(notebook):
+    """Is this a page of checks: what guards the code of a page and teaches nothing?"""
+    return Path(notebook).parent.name == "checks"
+
+
+# -- what a notebook says -------------------------------------------------------------------------
+def prose_of(nb):
+    """The texts of the Markdown cells of a notebook."""
+    return [c["source"] for c in nb["cells"] if c["cell_type"] == "markdown"]
 
 
 def title(nb):
     """The title of a notebook and the sentence below it."""
-    texts = (c["source"] for c in nb["cells"] if c["cell_type"] == "markdown")
-    first = next(texts, "")
+    first = next(iter(prose_of(nb)), "")
     heading = re.search(r"^# +(.+)$", first, re.M)
     sentence = re.search(r"^> *(.+)$", first, re.M)
     return tuple(m[1].strip() if m else "" for m in (heading, sentence))
