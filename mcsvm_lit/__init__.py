@@ -20,11 +20,12 @@ _HOMES = {
         "relative_gap",
         "score_rounding",
     ],
-    "core.estimators": ["KernelClassifier", "Training", "folds_of", "gather"],
+    "core.estimators": ["KernelClassifier"],
     "core.kernels": ["Kernel", "KernelRows", "pivoted_cholesky"],
     "core.landmarks": ["LandmarkFit", "LandmarkSpan", "choose_landmarks", "fit_landmarks"],
     "core.paths": ["ExactPath", "PathKKT"],
     "core.solving": ["Effort", "Goal", "Problem", "Solution", "Strategy", "solve"],
+    "core.training": ["Training", "folds_of", "gather"],
     "crammer_singer.problem": [
         "Costs",
         "CrammerSinger",

@@ -248,7 +248,7 @@ def stand_in(module, users, page, checks):
     for name in users:
         sys.modules.pop(name, None)
         package, _, last = name.rpartition(".")
-        vars(sys.modules.get(package, page)).pop(last, None)
+        vars(sys.modules.get(package, checks)).pop(last, None)
     package, _, last = module.rpartition(".")
     sys.modules[module] = page
     setattr(importlib.import_module(package), last, page)

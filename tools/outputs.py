@@ -94,7 +94,9 @@ def same_figure(a, b):
 
 def changed_figures(written, figures):
     """The files below `written` that differ from their namesakes in `figures`, or have none."""
-    files = (f for f in Path(written).rglob("*") if f.is_file() and "_runs" not in f.parts)
+    files = (
+        f for f in Path(written).rglob("*") if f.is_file() and not {"_runs", "_quick"} & {*f.parts}
+    )
     for new in sorted(files):
         stored = Path(figures) / new.relative_to(written)
         name = f"figures/{new.relative_to(written).as_posix()}"

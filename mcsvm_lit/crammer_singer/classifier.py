@@ -27,12 +27,6 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mcsvm_lit.core.estimators import (
-    Certified,
-    Expansion,
-    KernelClassifier,
-    warn_unconverged,
-)
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,
     Bias,
@@ -64,6 +58,7 @@ from mcsvm_lit.crammer_singer.problem import (
 )
 
 from ..core.certificates import roundoff, score_rounding
+from ..core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
 from ..core.kernels import refuse_indefinite
 from ..core.passes import SmoothedHinge
 from ..core.simplex import own_and_rest

@@ -69,10 +69,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.estimators import row_codes
 from ..core.simplex import own_and_rest, project_row
 from ..core.single import DoubleRows, SingleRows, double_scores
 from ..core.solving import Goal, solve
+from ..core.training import row_codes
 from ..engine.compiled import kernel, stable_order
 from ..engine.threads import one_thread
 from .problem import ONE_EACH, Costs, CrammerSinger, State

@@ -39,18 +39,12 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from mcsvm_lit.core.estimators import (
-    Expansion,
-    WholeFit,
-    scale_gamma,
-    warn_unconverged,
-    weighted_set,
-)
-
+from ..core.estimators import Expansion, WholeFit, warn_unconverged
 from ..core.kernels import Kernel, refuse_indefinite
 from ..core.linear_algebra import least_squares
 from ..core.simplex import own_and_rest, project_row, project_simplex
 from ..core.solving import Goal, solve
+from ..core.training import scale_gamma, weighted_set
 from ..engine.compiled import Indices, Matrix, Vector, kernel
 from ..engine.threads import cached_property, limit_public
 from .classifier import STRATEGIES

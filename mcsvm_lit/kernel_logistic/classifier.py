@@ -33,12 +33,13 @@ from mcsvm_lit.kernel_logistic.multinomial import (
 )
 
 from ..core.certificates import roundoff, score_rounding
-from ..core.estimators import Certified, KernelClassifier, row_codes, warn_unconverged
+from ..core.estimators import Certified, KernelClassifier, warn_unconverged
 from ..core.kernels import Kernel, refuse_indefinite
 from ..core.landmarks import Bias, fit_landmarks, until_certified
 from ..core.passes import Softmax
 from ..core.simplex import own_and_rest
 from ..core.solving import Goal, solve
+from ..core.training import row_codes
 from .linear import FeatureNewton, LinearLogistic, few_features
 from .many_rows import SingleNewton
 from .problem import score_bound

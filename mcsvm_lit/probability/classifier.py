@@ -44,7 +44,8 @@ from mcsvm_lit.probability.thresholds import (
     row_blocks,
 )
 
-from ..core.estimators import KernelClassifier, folds_of, warn_unconverged
+from ..core.estimators import KernelClassifier, warn_unconverged
+from ..core.training import folds_of
 from ..engine.threads import across
 from .losses import border_weights
 from .simplex import denominator, inverse_share_bounds

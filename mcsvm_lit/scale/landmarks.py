@@ -43,9 +43,9 @@ from mcsvm_lit.core.landmarks import (
     two_certificates,
 )
 
-from ..core.estimators import Moments, moments
 from ..core.passes import SmoothedHinge, mixture
 from ..core.simplex import own_and_rest
+from ..core.training import Moments, moments
 
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #69f60372

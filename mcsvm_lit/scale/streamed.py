@@ -74,8 +74,9 @@ from mcsvm_lit.scale.sources import (
 )
 
 from ..core.certificates import Certificate, roundoff
-from ..core.estimators import WholeFit, gamma_from, kernel_scores, warn_unconverged
+from ..core.estimators import WholeFit, kernel_scores, warn_unconverged
 from ..core.kernels import Kernel
+from ..core.training import gamma_from
 from ..crammer_singer.classifier import CrammerSingerSVC, one_of_two
 from ..crammer_singer.rows_at_work import minimise_hinge
 from ..engine.threads import limit_public

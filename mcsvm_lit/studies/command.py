@@ -10,6 +10,8 @@ __all__ = [
     "html_table",
     "Tally",
     "tally",
+    "hours_left",
+    "of_paper",
     "scoreboard",
     "summary",
     "report",
@@ -19,6 +21,7 @@ __all__ = [
 # %% ../../nbs/studies/64_command.ipynb #39472a3a
 import argparse
 import base64
+import os
 import re
 import sys
 from collections import Counter
@@ -32,12 +35,14 @@ from mcsvm_lit.studies.runner import (
     agreement,
     file_of,
     find,
+    identity,
     keep_outcome,
     kept,
     markdown_table,
     read_table,
     registry,
     reproduce,
+    stale,
 )
 
 from ..engine.extras import optional
@@ -47,12 +52,13 @@ from .figures import figures_dir
 # %% ../../nbs/studies/64_command.ipynb #417d7b91
 def _collected(e, profile, seed, root):  # -> Outcome, or None
     """What is kept of an exhibit."""
-    answers = (kept(file_of(e, job, profile, seed, root)) for job in e.jobs(profile))
+    asked = ((file_of(e, job, profile, seed, root), job) for job in e.jobs(profile))
+    answers = (kept(file, identity(e, job, profile, seed)) for file, job in asked)
     answers = [a for a in answers if a]
     if not answers:
         return None
     rows = [a["job"] | r for a in answers for r in a["rows"]]
-    return Outcome(e, profile, rows, sum(a["seconds"] for a in answers))
+    return Outcome(e, profile, rows, sum(a["seconds"] for a in answers), jobs=len(answers))
 
 
 def collect(profile="quick", seed=0, out=None):  # -> {id: Outcome} of what has been run
@@ -113,7 +119,7 @@ def html_table(rows, columns=()):  # as `markdown_table`
 
 
 # %% ../../nbs/studies/64_command.ipynb #04536fa8
-MARKS = {"✓": "yes", "≈": "part", "✗": "no", "–": "quiet"}  # and their colours
+MARKS = {"✓": "yes", "?": "quiet", "≠": "part", "✗": "no", "–": "quiet"}  # and their colours
 
 
 class Tally(NamedTuple):
@@ -121,60 +127,82 @@ class Tally(NamedTuple):
 
     Attributes
     ----------
-    agree, compared : int
-        Printed numbers that are within one standard deviation, of how many.
+    agree, differ, undecided : int
+        Printed numbers by their verdict.
     hold, claims : int
         Claims that hold, of how many.
     """
 
     agree: int = 0
-    compared: int = 0
+    differ: int = 0
+    undecided: int = 0
     hold: int = 0
     claims: int = 0
 
     @property
     def mark(self):
-        """Everything agrees, only some numbers do not, a claim fails, nothing to compare."""
-        if not self.compared and not self.claims:
+        """All agree, some are undecided, numbers differ, a claim fails, nothing to compare."""
+        if not sum(self):
             return "–"
         if self.hold < self.claims:
             return "✗"
-        return "✓" if self.agree == self.compared else "≈"
+        if self.differ:
+            return "≠"
+        return "?" if self.undecided else "✓"
 
     def __str__(self):
-        numbers = f"{self.agree} of {self.compared} numbers" * bool(self.compared)
+        counts = zip(self[:3], ("agree", "differ", "undecided"))
+        numbers = ", ".join(f"{n} {word}" for n, word in counts if n)
         claims = f"{self.hold} of {self.claims} claims" * bool(self.claims)
         return " ".join([self.mark, ", ".join(filter(None, [numbers, claims]))]).strip()
 
 
 def tally(o):  # -> Tally
     """What an outcome shows of the paper's numbers and claims."""
+    counts = agreement(o.exhibit, o.table)
+    if o.single:
+        return Tally(undecided=sum(counts))
     tests = o.exhibit.claims.values() if o.table else ()
     held = [bool(test(o.table)) for test in tests]
-    return Tally(*agreement(o.table), sum(held), len(held))
+    return Tally(*counts, sum(held), len(held))
+
+
+def hours_left(o):
+    """CPU hours of the full profile that have not been spent, at the pace of the jobs that ran."""
+    left = len(o.exhibit.full) - (o.jobs if o.profile == "full" else 0)
+    return left * o.seconds / max(o.jobs, 1) / 3600
+
+
+def of_paper(paper, outcomes):  # -> a row of the scoreboard
+    """Add up the exhibits of a paper."""
+    tallies = [(o, tally(o)) for o in outcomes if o.exhibit.paper == paper]
+    total = Tally(*map(sum, zip(*(t for _, t in tallies))))
+    explained = sum(t.differ for o, t in tallies if o.exhibit.why)
+    hours = sum(hours_left(o) for o, t in tallies if t.undecided)
+    return {
+        "paper": paper,
+        "exhibits": len(tallies),
+        "agrees": total.agree,
+        "differs, reason given": explained,
+        "differs": total.differ - explained,
+        "undecided": total.undecided,
+        "CPU hours to decide": f"{hours:.1f}" if total.undecided else "",
+        "claims that hold": f"{total.hold} of {total.claims}",
+    }
 
 
 def scoreboard(outcomes):  # {id: Outcome} -> rows
     """A row for each paper: its exhibits, and what they show together."""
-    papers = {}
-    for o in outcomes.values():
-        papers.setdefault(o.exhibit.paper, []).append(tally(o))
-    rows = []
-    for paper, tallies in papers.items():
-        total = Tally(*map(sum, zip(*tallies)))
-        marks = Counter(t.mark for t in tallies)
-        row = {mark: marks[mark] for mark in MARKS}
-        numbers, claims = f"{total.agree} of {total.compared}", f"{total.hold} of {total.claims}"
-        rows.append(dict(paper=paper, exhibits=len(tallies)) | row)
-        rows[-1] |= {"numbers that agree": numbers, "claims that hold": claims}
-    return rows
+    papers = dict.fromkeys(o.exhibit.paper for o in outcomes.values())
+    return [of_paper(paper, outcomes.values()) for paper in papers]
 
 
 def _colored(words):
     """Words of HTML with each mark in its colour."""
     span = r'<span class="{}">\g<0></span>'
     for mark, color in MARKS.items():
-        words = re.sub(rf"(?<=>){mark}(?=[ <])|^{mark}$", span.format(color), words)
+        one = re.escape(mark)
+        words = re.sub(rf"(?<=>){one}(?=[ <])|^{one}$", span.format(color), words)
     return words
 
 
@@ -249,10 +277,13 @@ def _first_words(outcomes):
     profiles = " and ".join(sorted({o.profile for o in outcomes.values()})) or "no"
     total = Tally(*map(sum, zip(Tally(), *map(tally, outcomes.values()))))
     return (
-        f"{profiles} profile: {len(outcomes)} exhibits; of {total.compared} printed numbers "
-        f"{total.agree} are within one standard deviation, of {total.claims} claims {total.hold} "
-        "hold. ✓: all of an exhibit agrees; ≈: its claims hold, some numbers differ; ✗: a claim "
-        "does not hold; –: nothing is printed to compare with."
+        f"{profiles} profile: {len(outcomes)} exhibits; of {sum(total[:3])} printed numbers "
+        f"{total.agree} agree, {total.differ} differ and {total.undecided} are undecided; of "
+        f"{total.claims} claims {total.hold} hold. A number differs if it is further away than "
+        "1.96 standard errors or so, and agrees if it is not and a difference of one standard "
+        "deviation would have been seen. ✓: all of an exhibit agrees; ?: nothing differs, but some "
+        "are undecided; ≠: its claims hold, some numbers differ; ✗: a claim does not hold; –: "
+        "nothing is printed to compare with."
     )
 
 
@@ -281,7 +312,8 @@ _EXAMPLES = """examples:
                                           limit, the others
   mcsvm-lit run --paper TPM --jobs 2      one paper, two processes
   mcsvm-lit run --full --backend dask --scheduler tcp://10.0.0.1:8786
-  mcsvm-lit report                        the page again, from what is kept"""
+  mcsvm-lit report                        the page again, from what is kept
+  mcsvm-lit stale                         stored tables that are older than their code"""
 _LOOK = dict(epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
@@ -343,7 +375,8 @@ def _parser():
     p = argparse.ArgumentParser(
         "mcsvm-lit", description="Tables and figures of five papers, ours beside theirs.", **_LOOK
     )
-    commands = p.add_subparsers(dest="command", required=True, metavar="{list,show,run,report}")
+    known = "{list,show,run,report,stale}"
+    commands = p.add_subparsers(dest="command", required=True, metavar=known)
 
     def add(name, help):
         return commands.add_parser(name, help=help, description=help, **_LOOK)
@@ -359,6 +392,7 @@ def _parser():
     for command in (show, run, add("report", "Write the report from what is kept.")):
         _add_profile(command)
     _add_work(run)
+    add("stale", "List stored tables that other code has made, and what renews them.")
     return p
 
 
@@ -450,6 +484,12 @@ def _run(a):
     print(f"Report: {report(collect(profile, a.seed, a.out) | done, a.out)}")
 
 
+def _stale(a):
+    """mcsvm-lit stale."""
+    for id, code in stale().items():
+        print(f"{id}: made by {code or 'unknown'} code; mcsvm-lit run {id} --full")
+
+
 def _report(a):
     """mcsvm-lit report."""
     print(f"Report: {report(collect(_profile(a), a.seed, a.out), a.out)}")
@@ -460,6 +500,9 @@ def main(argv=None):  # -> exit code
     a = _parser().parse_args(argv)
     try:
         globals()[f"_{a.command}"](a)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         said = "\nStopped. Finished replications are kept: the same command goes on from here."
         print(said, file=sys.stderr)

@@ -7,6 +7,8 @@ __all__ = [
     "REGISTRY",
     "CHAPTERS",
     "HOMES",
+    "VERBS",
+    "EARLIER",
     "Exhibit",
     "exhibit",
     "jobs",
@@ -14,6 +16,7 @@ __all__ = [
     "find",
     "plain",
     "seed_of",
+    "identity",
     "file_of",
     "keep",
     "kept",
@@ -26,6 +29,11 @@ __all__ = [
     "file_of_table",
     "read_table",
     "write_table",
+    "record_file",
+    "records",
+    "note",
+    "stale",
+    "fuller",
     "keep_outcome",
     "show_exhibit",
 ]
@@ -33,7 +41,6 @@ __all__ = [
 # %% ../../nbs/studies/63_runner.ipynb #dd0b94fd
 import csv
 import hashlib
-import inspect
 import io
 import json
 import os
@@ -49,6 +56,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -56,6 +64,8 @@ from .. import __version__
 from ..core.estimators import progress
 from .datasets import DataMissing
 from .figures import entry, figures_dir, is_float, repository_figures, to_svg
+from .provenance import code_of
+from .verdicts import counted, judgements
 
 
 # %% ../../nbs/studies/63_runner.ipynb #243b507d
@@ -83,6 +93,11 @@ class Exhibit:
         What the paper says in words, as sentence -> test of the table.
     counts : str, default="r"
         The value of a job that numbers the replications, from 0.
+    over : str, default=""
+        The column that counts the replications behind `ours` and `sd`; without it, `sd` is the
+        standard error of `ours`.
+    theirs : int, default=1
+        Of how many replications the paper's numbers are means.
     """
 
     paper: str
@@ -99,6 +114,8 @@ class Exhibit:
     why: str = ""
     claims: dict = field(default_factory=dict)
     counts: str = "r"
+    over: str = ""
+    theirs: int = 1
 
     @property
     def id(self):
@@ -109,6 +126,13 @@ class Exhibit:
         """The jobs of a profile, at most so many replications of each."""
         listed = self.full if profile == "full" else self.quick
         return [job for job in listed if job.get(self.counts, 0) < most]
+
+    @property
+    def code(self):
+        """The digest of the code that makes the table."""
+        return hashlib.sha256(f"{code_of(self.run)} {code_of(self.table)}".encode()).hexdigest()[
+            :16
+        ]
 
     def __repr__(self):
         return f"{self.id}: {self.title} ({len(self.quick)} jobs, in full {len(self.full)})"
@@ -177,18 +201,14 @@ def seed_of(e, job, seed=0):  # exhibit, job, seed of the run -> SeedSequence
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6e54627b
-def _text(f):
-    """What the function says, without its decorators: these may change while its answers stay."""
-    try:
-        return re.sub(r"\A.*?^(?=\s*def )", "", inspect.getsource(f), flags=re.S | re.M)
-    except (OSError, TypeError):
-        return repr(f.__code__.co_code)
+def identity(e, job, profile, seed):  # -> text
+    """Write down all that an answer depends on."""
+    return plain([e.id, profile, job, seed, __version__, code_of(e.run)])
 
 
 def file_of(e, job, profile, seed, root):  # -> Path
-    """Where the answer to a job is kept."""
-    identity = plain([e.id, profile, job, seed, __version__, _text(e.run)])
-    name = hashlib.sha256(identity.encode()).hexdigest()[:20]
+    """Return where the answer to a job is kept."""
+    name = hashlib.sha256(identity(e, job, profile, seed).encode()).hexdigest()[:20]
     return Path(root) / "_runs" / e.paper / e.name / profile / f"{name}.json"
 
 
@@ -219,13 +239,13 @@ def _separated(rows):  # -> rows for JSON, {name: array}
     return rows, arrays
 
 
-def keep(file, job, rows, seconds):
-    """Write the answer to a job."""
+def keep(file, asked, job, rows, seconds):
+    """Write the answer to a job; `asked`: its identity."""
     rows, arrays = _separated(rows)
     packed = io.BytesIO()
     if arrays:
         np.savez_compressed(packed, **arrays)
-    text = plain(dict(job=job, rows=rows, seconds=seconds))
+    text = plain(dict(asked=asked, job=job, rows=rows, seconds=seconds))
     file.parent.mkdir(parents=True, exist_ok=True)
     if arrays:
         _put(file.with_suffix(".npz"), packed.getvalue())
@@ -233,7 +253,7 @@ def keep(file, job, rows, seconds):
 
 
 # %% ../../nbs/studies/63_runner.ipynb #bb74a7a3
-def _whole(file):  # -> (answer, its arrays)
+def _whole(file, asked):  # -> (answer, its arrays)
     """The answer in a file and the file beside it; an error if anything is wrong with them."""
     beside = file.with_suffix(".npz")
     packed = beside.read_bytes() if beside.exists() else b""
@@ -241,17 +261,22 @@ def _whole(file):  # -> (answer, its arrays)
     if stored["digest"] != _digest(stored["answer"], packed):
         raise ValueError("the checksum is another")
     arrays = np.load(io.BytesIO(packed), allow_pickle=False) if packed else {}
-    return json.loads(stored["answer"]), arrays
+    answer = json.loads(stored["answer"])
+    if answer["asked"] != asked:
+        raise ValueError("it answers another question")
+    return answer, arrays
 
 
-def kept(file):  # -> answer (a dictionary: job, rows, seconds), or None
-    """The answer in a file, if there is one and it is whole."""
+def kept(file, asked):  # -> answer (a dictionary: asked, job, rows, seconds), or None
+    """The answer in a file, if there is one, it is whole, and it answers what is asked."""
     if not file.exists():
         return None
     try:
-        answer, arrays = _whole(file)
-    except (ValueError, KeyError, TypeError, OSError):
-        warnings.warn(f"{file} is damaged: its replication is run again.", stacklevel=2)
+        answer, arrays = _whole(file, asked)
+    except (ValueError, KeyError, TypeError, OSError, BadZipFile):
+        warnings.warn(
+            f"{file} is damaged or another's: its replication is run again.", stacklevel=2
+        )
         return None
 
     def restored(v):
@@ -312,31 +337,22 @@ def markdown_table(rows, columns=()):  # columns: "heading=key:format", or just 
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6bb4a9be
-def _value(row, key):
-    """A number of a row, or None where there is none."""
-    v = row.get(key)
-    return v if isinstance(v, int | float | np.number) and not np.isnan(v) else None
+VERBS = ("agrees", "agree"), ("differs", "differ"), ("is undecided", "are undecided")
 
 
-def agreement(table):  # -> (numbers that agree, numbers compared)
-    """How many of our numbers are within one standard deviation of the paper's."""
-    agree = compared = 0
-    for row in table:
-        ours, paper = _value(row, "ours"), _value(row, "paper")
-        if ours is None or paper is None:
-            continue
-        spread = max(_value(row, "sd") or 0.0, _value(row, "paper sd") or 0.0)
-        compared += 1
-        agree += bool(abs(ours - paper) <= spread)
-    return agree, compared
+def agreement(e, table):  # -> numbers that (agree, differ, are undecided)
+    """Count how our numbers stand beside the paper's."""
+    return counted(judgements(table, e.over, e.theirs))
 
 
 def verdict(e, table):  # -> one line
-    """What to say of ours beside the paper's."""
-    agree, compared = agreement(table)
+    """Say how ours stands beside the paper's."""
+    counts = agreement(e, table)
     said = []
-    if compared:
-        said.append(f"{agree} of {compared} numbers agree within one standard deviation")
+    if sum(counts):
+        words = (one if n == 1 else more for n, (one, more) in zip(counts, VERBS))
+        words = ", ".join(f"{n} {word}" for n, word in zip(counts, words) if n)
+        said.append(f"of {sum(counts)} numbers {words}")
     elif not e.claims:
         said.append("nothing printed to compare with")
     for claim, test in e.claims.items() if table else ():
@@ -361,6 +377,8 @@ class Outcome:
         How long the jobs took.
     missing : dict, optional
         The jobs that could not run, as text -> reason.
+    jobs : int, default=0
+        How many jobs ran.
     """
 
     exhibit: Exhibit
@@ -368,6 +386,7 @@ class Outcome:
     rows: list
     seconds: float
     missing: dict = field(default_factory=dict)
+    jobs: int = 0
 
     def __post_init__(self):
         self.table = self.exhibit.table(self.rows) if self.rows else []
@@ -378,8 +397,16 @@ class Outcome:
         return max((r["gap"] for r in self.rows if "gap" in r), default=None)
 
     @property
+    def single(self):
+        """Is there one replication only, which never gives a verdict?"""
+        counts = self.exhibit.counts
+        return len({r[counts] for r in self.rows if counts in r}) == 1
+
+    @property
     def verdict(self):
         """One line on ours beside the paper's."""
+        if self.single:
+            return ". ".join(filter(None, ["one replication: no verdict", self.exhibit.why]))
         return verdict(self.exhibit, self.table)
 
     def figure(self):
@@ -441,7 +468,8 @@ def _run(e, plan, tell):  # -> Outcome
     """One exhibit; `tell(k)` hears of k more finished jobs."""
     todo = e.jobs(plan.profile, plan.most)
     files = [file_of(e, j, plan.profile, plan.seed, plan.root) for j in todo]
-    answers = [kept(f) if plan.resume else None for f in files]
+    asked = [identity(e, j, plan.profile, plan.seed) for j in todo]
+    answers = [kept(f, a) if plan.resume else None for f, a in zip(files, asked)]
     missing = {}
     tell(sum(a is not None for a in answers))
     left = [i for i, a in enumerate(answers) if a is None]
@@ -450,12 +478,13 @@ def _run(e, plan, tell):  # -> Outcome
         if rows is None:
             missing[plain(todo[i])] = seconds
         else:
-            keep(files[i], todo[i], rows, seconds)
-            answers[i] = kept(files[i])
+            keep(files[i], asked[i], todo[i], rows, seconds)
+            answers[i] = kept(files[i], asked[i])
         tell(1)
     found = [a for a in answers if a]
     rows = [a["job"] | r for a in found for r in a["rows"]]
-    return Outcome(e, plan.profile, rows, sum(a["seconds"] for a in found), missing)
+    seconds = sum(a["seconds"] for a in found)
+    return Outcome(e, plan.profile, rows, seconds, missing, jobs=len(found))
 
 
 # %% ../../nbs/studies/63_runner.ipynb #52d6731e
@@ -510,8 +539,8 @@ def _advance(bars, k):
 # %% ../../nbs/studies/63_runner.ipynb #d51684a6
 def file_of_table(id, profile, root=None):
     """Where the table of an exhibit is kept."""
-    suffix = "" if profile == "quick" else f"_{profile}"
-    return Path(root or figures_dir()) / f"{id}{suffix}.csv"
+    folder = Path(root or figures_dir())
+    return folder / f"_quick/{id}.csv" if profile == "quick" else folder / f"{id}_{profile}.csv"
 
 
 def _parsed(s):
@@ -546,15 +575,58 @@ def write_table(id, table, profile="full", root=None):
     return file
 
 
+EARLIER = "earlier"  # what stands for the digest of code that was not written down
+
+
+def record_file(paper, root=None):
+    """Return the file that says by which code the tables of a paper were made."""
+    return Path(root or figures_dir()) / paper / "made_by.json"
+
+
+def records(paper, root=None):  # -> {name: dict(code, jobs)}
+    """Read by which code the full tables of a paper were made, and from how many jobs."""
+    file = record_file(paper, root)
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def note(o, root=None):
+    """Write down by which code a full table was made."""
+    e = o.exhibit
+    found = records(e.paper, root) | {e.name: dict(code=e.code, jobs=o.jobs)}
+    text = json.dumps(dict(sorted(found.items())), indent=1)
+    record_file(e.paper, root).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+
+
+def stale(root=None):  # -> {id: the digest of the code that made its table}
+    """Find full tables that were made by other code than today's."""
+    root = Path(root or figures_dir())
+    known = {id: e for id, e in registry().items() if file_of_table(id, "full", root).exists()}
+    made = {id: records(e.paper, root).get(e.name, {}).get("code") for id, e in known.items()}
+    return {id: made[id] for id, e in known.items() if made[id] != e.code}
+
+
+def fuller(o, root=None):
+    """Is there a full table already, of more jobs than this outcome has?"""
+    e = o.exhibit
+    if not file_of_table(e.id, "full", root).exists():
+        return False
+    before = records(e.paper, root).get(e.name, {}).get("jobs")
+    return o.jobs < (len(e.full) - len(o.missing) if before is None else before)
+
+
 def keep_outcome(o, root=None):  # an Outcome; -> its table, with what could not be recomputed
     """Write the table, and the picture if there is one."""
     id, profile = o.exhibit.id, o.profile
+    if profile == "full" and fuller(o, root):
+        profile = "quick"
     lost = {json.loads(job).get("data") for job in o.missing} - {None}
     if lost:
         o.table = o.table + [r for r in read_table(id, profile, root) if r.get("data") in lost]
     if not o.table:
         return o.table
     file = write_table(id, o.table, profile, root)
+    if profile == "full":
+        note(o, root)
     if o.svg:
         file.with_suffix(".svg").write_text(o.svg, encoding="utf-8", newline="\n")
     return o.table

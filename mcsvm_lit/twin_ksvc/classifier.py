@@ -55,11 +55,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from mcsvm_lit.core.estimators import (
     KernelClassifier,
     callers_level,
-    folds_of,
-    gather,
     kernel_scores,
     progress,
-    scale_gamma,
     warn_unconverged,
 )
 from mcsvm_lit.twin_ksvc.kernel_planes import (
@@ -101,6 +98,7 @@ from mcsvm_lit.twin_ksvc.surface import (
 
 from ..core.kernels import Kernel, check_psd, refuse_indefinite
 from ..core.solving import Goal, solve
+from ..core.training import folds_of, gather, scale_gamma
 from ..engine.threads import across
 from .vote import Ballot, Rules, climb, squash, tally
 

@@ -21,7 +21,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..core.estimators import folds_of, gather
+from ..core.training import folds_of, gather
 from .path_in_lambda import path_of
 from .problem import homogeneous, plane, twin_dual, twin_qp
 from .surface import bit_level, distances, plane_lengths

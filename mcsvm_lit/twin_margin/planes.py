@@ -54,9 +54,9 @@ from mcsvm_lit.twin_margin.robust_kernels import (
 
 from ..core.boxqp import checked_matrix
 from ..core.certificates import ROUNDOFF, Certificate, roundoff
-from ..core.estimators import Training
 from ..core.kernels import check_psd
 from ..core.solving import Goal, solve
+from ..core.training import Training
 from ..engine.threads import across
 from .robust import Newton, RobustProblem, uncertain
 

@@ -39,14 +39,6 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
-from mcsvm_lit.core.estimators import (
-    Training,
-    folds_of,
-    gather,
-    progress,
-    scale_gamma,
-    warn_unconverged,
-)
 from mcsvm_lit.twin_margin.classifier import (
     ON_THE_PLANE,
     PLANES,
@@ -63,9 +55,11 @@ from mcsvm_lit.twin_margin.planes import (
     weighted_pieces,
 )
 
+from ..core.estimators import progress, warn_unconverged
 from ..core.kernels import Kernel
 from ..core.paths import widest_run
 from ..core.solving import Goal
+from ..core.training import Training, folds_of, gather, scale_gamma
 from ..engine.compiled import kernel
 from ..engine.threads import across
 from .path_in_nu import NuPath, merged, nu_path, nu_path_points

@@ -897,6 +897,7 @@ def ahead(t, what):
     jobs(r=range(3), points=[5], fine=[0]),
     jobs(r=range(6), points=[10], fine=[20]),
     table=gaussians_table,
+    over="sets",
     columns=(
         "method",
         "measure=what",
@@ -1012,6 +1013,7 @@ def on_test(logq, decide, T, t):  # -> likelihood lost and share of errors, with
     jobs(data=["banana", "waveform", "image"], r=range(3), fine=[3])
     + jobs(data=["splice", "land"], r=[0], fine=[3]),
     table=benchmark_table,
+    over="sets",
     draw=draw_benchmark,
     columns=(
         "data set=data",
@@ -1175,6 +1177,7 @@ def in_deviations(rows):  # -> a row for each method and measure
     SMALL_SEARCH,
     jobs(data=["banana", "waveform", "splice"], method=list(WAYS), r=[0], points=[10], fine=[20]),
     table=in_deviations,
+    over="sets",
     columns=(
         "data set=data",
         "measure=what",

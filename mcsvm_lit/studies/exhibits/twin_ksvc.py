@@ -346,6 +346,8 @@ RIVALS = [
     jobs(data=["iris", "wine", "new_thyroid"], r=range(2)),
     REPETITIONS,
     table=accuracies,
+    over="repetitions",
+    theirs=10,
     draw=draw_accuracies,
     columns=(
         "data set=data",

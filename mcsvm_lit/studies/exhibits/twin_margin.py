@@ -281,6 +281,8 @@ SHOW3 = (
     jobs(data=list(PAPER3), kernel=list(KERNELS), i=[0, 1]),
     jobs(data=list(PAPER3), kernel=list(KERNELS), i=range(20)),
     counts="i",
+    over="holdouts",
+    theirs=100,
     table=summary,
     draw=draw_table_3,
     columns=SHOW3,
@@ -365,6 +367,8 @@ def allocations(apart):  # -> jobs
     [job | dict(draw=1, repetitions=10) for job in allocations(APART)],
     [job | dict(draw=s, repetitions=100) for job in allocations(APART) for s in (1, 2, 3)],
     table=by_draw,
+    over="holdouts",
+    theirs=100,
     columns=(
         "data",
         "kernel",

@@ -1,0 +1,276 @@
+"""The judge of hostile fits, judged: thirty broken packages, of which it has to see every one.
+
+Each fault is planted into a classifier that is right. `tests/hostile.py` must complain about one of
+the first cases drawn; without the fault it has nothing to say about the same cases.
+"""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hostile import drawn, judge
+from sklearn.exceptions import ConvergenceWarning
+
+from mcsvm_lit import (
+    CrammerSingerSVC,
+    KernelLogisticRegression,
+    LabelRankingSVC,
+    TruncatedHingeSVC,
+    TwinMarginSVC,
+)
+
+SEED, CASES = 31 * 10**9, 60
+CLASSES = {
+    cls.__name__: cls
+    for cls in (
+        CrammerSingerSVC,
+        KernelLogisticRegression,
+        LabelRankingSVC,
+        TruncatedHingeSVC,
+        TwinMarginSVC,
+    )
+}
+
+
+# -- ways to break a classifier --------------------------------------------------------------------
+def after_fit(change):
+    """A fault that changes a fitted classifier."""
+
+    def plant(cls, patch):
+        fit = cls.fit
+
+        def broken(self, *args, **weights):
+            fit(self, *args, **weights)
+            change(self)
+            return self
+
+        patch.setattr(cls, "fit", broken)
+
+    return plant
+
+
+def before_fit(change):
+    """A fault that changes what is fitted: rows, labels and weights."""
+
+    def plant(cls, patch):
+        fit = cls.fit
+
+        def broken(self, X, y, sample_weight=None):
+            return fit(self, *change(self, X, y, sample_weight))
+
+        patch.setattr(cls, "fit", broken)
+
+    return plant
+
+
+def answers(name, change):
+    """A fault that changes what a method answers."""
+
+    def plant(cls, patch):
+        method = getattr(cls, name)
+        patch.setattr(cls, name, lambda self, X: change(self, method(self, X), X))
+
+    return plant
+
+
+def times(name, factor):
+    """A fitted attribute, multiplied."""
+
+    def change(model):
+        if getattr(model, name, None) is not None:
+            setattr(model, name, getattr(model, name) * factor)
+
+    return after_fit(change)
+
+
+def certificate(**changes):
+    """Another certificate; each change is a function of the true one."""
+
+    def change(model):
+        c = model.certificate_
+        model.certificate_ = replace(c, **{name: f(c) for name, f in changes.items()})
+
+    return after_fit(change)
+
+
+def silent(cls, patch):
+    fit = cls.fit
+
+    def broken(self, *args, **weights):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return fit(self, *args, **weights)
+
+    patch.setattr(cls, "fit", broken)
+
+
+def noisy(cls, patch):
+    fit = cls.fit
+
+    def broken(self, *args, **weights):
+        np.float64(1.0) / np.float64(0.0)
+        return fit(self, *args, **weights)
+
+    patch.setattr(cls, "fit", broken)
+
+
+def forgetful(cls, patch):
+    patch.setattr(
+        cls, "__getstate__", lambda self: vars(self) | {"intercept_": self.intercept_ + 1}
+    )
+
+
+def swapped(model):
+    model.classes_ = model.classes_[::-1].copy()
+
+
+def stale(model):
+    """Of some earlier fit."""
+    for name in ("coef_", "dual_coef_"):
+        if getattr(model, name, None) is not None:
+            setattr(model, name, np.roll(getattr(model, name), 1, axis=0))
+
+
+def first_heavier(self, X, y, w):
+    w = np.ones(len(y)) if w is None else np.array(w, float)
+    w[0] *= 1.5
+    return X, y, w
+
+
+def absent_count(self, X, y, w):
+    return X, y, w if w is None else np.where(np.asarray(w) == 0, 1e-3, w)
+
+
+def sparse_is_different(self, X, y, w):
+    return (X * 1.001 if hasattr(X, "toarray") else X), y, w
+
+
+def strings_are_sorted_otherwise(self, X, y, w):
+    return X, (np.roll(y, 1) if getattr(y, "dtype", None) and y.dtype.kind == "U" else y), w
+
+
+def shifted(model):
+    model.intercept_ = model.intercept_ + 1e-5
+
+
+def not_finite(model):
+    model.dual_coef_ = model.dual_coef_ * np.nan
+
+
+def too_many_steps(model):
+    model.n_iter_ = 10**9
+
+
+def raw(self, X, y, w):
+    if hasattr(X, "toarray"):
+        raise TypeError("sparse matrix length is ambiguous")
+    return X, y, w
+
+
+def dear(model, factor=1.0 + 1e-6):
+    """A stale weight of the loss: the parameter has another value than the fit had."""
+    model.C *= factor
+
+
+def beginner(cls, patch):
+    """A warm start that ends anywhere."""
+    fit = cls.fit
+
+    def broken(self, *args, **weights):
+        begun = hasattr(self, "classes_") and self.warm_start
+        fit(self, *args, **weights)
+        if begun:
+            c = self.certificate_
+            self.certificate_ = replace(c, primal=2 * c.primal + 1)
+        return self
+
+    patch.setattr(cls, "fit", broken)
+
+
+CS, KLR, TRUNCATED = "CrammerSingerSVC", "KernelLogisticRegression", "TruncatedHingeSVC"
+MARGIN, RANKING = "TwinMarginSVC", "LabelRankingSVC"
+FAULTS = {
+    "predict is always the first class": (
+        CS,
+        answers("predict", lambda m, p, X: np.full(len(p), m.classes_[0])),
+    ),
+    "predict is the worst class": (
+        TRUNCATED,
+        answers("predict", lambda m, p, X: m.classes_[::-1][np.searchsorted(m.classes_, p)]),
+    ),
+    "the decision function has the wrong sign": (
+        CS,
+        answers("decision_function", lambda m, F, X: -F),
+    ),
+    "scores are a little off": (KLR, answers("decision_function", lambda m, F, X: F * (1 + 1e-6))),
+    "far points have other scores": (
+        CS,
+        answers("decision_function", lambda m, F, X: np.clip(F, -3, 3)),
+    ),
+    "rankings are a little off": (
+        RANKING,
+        answers("decision_function", lambda m, F, X: F + 1e-5),
+    ),
+    "classes are swapped": (CS, after_fit(swapped)),
+    "classes of logistic regression are swapped": (KLR, after_fit(swapped)),
+    "coefficients are those of another fit": (CS, after_fit(stale)),
+    "coefficients of a truncated loss are those of another fit": (TRUNCATED, after_fit(stale)),
+    "dual coefficients are a millionth too large": (CS, times("dual_coef_", 1 + 1e-6)),
+    "weights are a millionth too large": (KLR, times("coef_", 1 + 1e-6)),
+    "planes are a millionth too long": (MARGIN, times("coef_", 1 + 1e-6)),
+    "thresholds are off": (MARGIN, after_fit(shifted)),
+    "intercepts are off": (KLR, after_fit(shifted)),
+    "coefficients are not finite": (CS, after_fit(not_finite)),
+    "the primal value is too low": (CS, certificate(primal=lambda c: c.primal * (1 - 1e-9))),
+    "the dual value is too high": (KLR, certificate(dual=lambda c: c.dual + 1e-9 * abs(c.dual))),
+    "the dual value is that of the primal": (CS, certificate(dual=lambda c: c.primal)),
+    "rounding is left out": (CS, certificate(rounding=lambda c: 0.0)),
+    "rounding excuses everything": (CS, certificate(rounding=lambda c: 0.4 * c.tol * c.primal)),
+    "every fit converges": (CS, certificate(tol=lambda c: np.inf)),
+    "nobody is warned": (KLR, silent),
+    "more steps than allowed": (CS, after_fit(too_many_steps)),
+    "probabilities do not add up": (
+        KLR,
+        answers("predict_proba", lambda m, P, X: P * (1 + 1e-3)),
+    ),
+    "the largest probability is another class's": (
+        KLR,
+        answers("predict_proba", lambda m, P, X: P[:, ::-1]),
+    ),
+    "the order of rows matters": (CS, before_fit(first_heavier)),
+    "rows of weight zero count": (KLR, before_fit(absent_count)),
+    "sparse rows are others": (CS, before_fit(sparse_is_different)),
+    "sparse rows raise something raw": (CS, before_fit(raw)),
+    "names of labels matter": (CS, before_fit(strings_are_sorted_otherwise)),
+    "NumPy complains": (CS, noisy),
+    "a pickle is another model": (CS, forgetful),
+    "C is another than the fit's": (KLR, after_fit(dear)),
+    "warm starts end worse": (CS, beginner),
+}
+
+
+def complaints(name, cases=CASES):
+    """Of the first case that has any, and which case it is."""
+    for i in range(cases):
+        found = judge(name, drawn(SEED + i))
+        if found:
+            return found, i
+    return [], cases
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_without_a_fault_there_is_nothing_to_say(name):
+    assert complaints(name) == ([], CASES)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_planted_fault_is_seen(fault, monkeypatch):
+    name, plant = FAULTS[fault]
+    plant(CLASSES[name], monkeypatch)
+    found, _ = complaints(name)
+    assert found, fault
+
+
+def test_there_are_thirty_faults():
+    assert len(FAULTS) >= 30
