@@ -112,6 +112,7 @@ browser-test: .venv/.ready-browser docs
 
 export: .venv/.ready
 	@$(PY) tools/notebooks.py --export
+	@$(PY) tools/stubs.py
 	@$(PY) tools/notebooks.py --store $(NB)
 	@$(PY) tools/readme.py
 

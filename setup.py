@@ -14,13 +14,17 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
+ROOT = Path(__file__).resolve().parent
+WHEEL = "tools/wheel"
 WISH = os.environ.get("MCSVM_LIT_LIBRARY", "")
-# What the notebooks import while the kernels are collected.
+# What the modules import while the kernels are collected.
 NEEDED = ["numba", "numpy", "scipy", "sklearn", "tqdm", "joblib", "threadpoolctl"]
+# Python's stable interface; a free-threaded Python has none before 3.15.
+STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 def obstacle():
-    """Why the library cannot be built here, or nothing."""
+    """Return why the library cannot be built here, or nothing."""
     if WISH == "0":
         return "MCSVM_LIT_LIBRARY is 0"
     if missing := [name for name in NEEDED if find_spec(name) is None]:
@@ -36,20 +40,30 @@ def obstacle():
 
 
 class BuildLibrary(build_ext):
-    """Let the package write the sources of the library, then compile and link them."""
+    """Let tools/wheel write the machine code of the library, then compile and link it."""
 
     def build_extension(self, ext):
         import numpy as np
 
-        sys.path.insert(0, str(Path(__file__).resolve().parent))
-        from mcsvm_lit.engine.ahead import sources
+        sys.path[:0] = [str(ROOT), str(ROOT / WHEEL)]
+        from build_library import write
 
-        text, *objects = sources(self.build_temp)
-        ext.sources, ext.extra_objects = [text], objects
-        ext.include_dirs.append(np.get_include())
+        ext.extra_objects = write(self.build_temp)
+        ext.include_dirs += [np.get_include(), WHEEL, self.build_temp]
         if sys.platform == "linux":
             ext.extra_link_args.append("-Wl,-s")  # no names for a debugger
         super().build_extension(ext)
+
+
+def library():
+    """Return the extension module of the compiled kernels."""
+    return Extension(
+        "mcsvm_lit.core._loops",
+        sources=[f"{WHEEL}/loops.c", f"{WHEEL}/runtime.c"],
+        define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
+        py_limited_api=STABLE,
+        optional=WISH != "1",
+    )
 
 
 why = obstacle()
@@ -57,9 +71,8 @@ if why and WISH == "1":
     sys.exit(f"The library of compiled kernels cannot be built: {why}.")
 if why:
     print(f"No library of compiled kernels is built: {why}.", file=sys.stderr)
-library = Extension("mcsvm_lit.core._loops", sources=[], py_limited_api=True, optional=WISH != "1")
 setup(
-    ext_modules=[] if why else [library],
+    ext_modules=[] if why else [library()],
     cmdclass={"build_ext": BuildLibrary},
-    options={} if why else {"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={} if why or not STABLE else {"bdist_wheel": {"py_limited_api": "cp311"}},
 )

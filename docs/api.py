@@ -248,14 +248,8 @@ def entry(what, name, o, label, inner="", fence="`````"):
     return "\n".join([*lines, *fields(what, f, doc), inner, fence, ""])
 
 
-def shown(name, value, cls):
-    """Does the reference show the attribute `name` that the class `cls` defines?
-
-    Public methods and properties, and special methods that say what they do.
-    """
-    if name.startswith("__"):
-        own = inspect.isfunction(value) and value.__module__ == cls.__module__
-        return own and name != "__init__" and bool(value.__doc__)
+def shown(name, value):
+    """Does the reference show the attribute `name`? Public methods and properties it does."""
     if name.startswith("_"):
         return False
     value = getattr(value, "__func__", value)

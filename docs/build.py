@@ -26,22 +26,9 @@ def staged():
 def built():
     from sphinx.cmd.build import main
 
-    code = main(
-        [
-            "-q",
-            "-E",
-            "-W",
-            "--keep-going",
-            "-b",
-            "html",
-            "-d",
-            str(BUILD / "cache"),
-            "-c",
-            str(HERE),
-            str(BUILD / "src"),
-            str(BUILD / "html"),
-        ]
-    )
+    folders = ["-d", BUILD / "cache", "-c", HERE, BUILD / "src", BUILD / "html"]
+    options = ["-q", "-E", "-W", "--keep-going", "-j", "auto", "-b", "html"]
+    code = main([*options, *map(str, folders)])
     return "Sphinx, without a warning" if code == 0 else "Sphinx", code == 0
 
 

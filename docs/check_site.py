@@ -29,21 +29,21 @@ LOADED = {
 class Page(HTMLParser):
     def __init__(self, file):
         super().__init__()
-        self.ids, self.links, self.loads, self.bad = [], [], [], []
+        self.ids, self.links, self.loads, self.bad = set(), [], [], []
         self.feed(file.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
         a = dict(attrs)
         if a.get("id"):
-            self.ids.append(a["id"])
+            if a["id"] in self.ids:
+                self.bad.append(f"an id twice: {a['id']}")
+            self.ids.add(a["id"])
         if tag == "a" and a.get("href"):
             self.links.append(a["href"])
         if a.get(LOADED.get(tag)):
             self.loads.append(a[LOADED[tag]])
         if tag == "img" and not (a.get("alt") or "").strip():
             self.bad.append(f"{NO_ALT}: {a.get('src')}")
-        if self.ids.count(a.get("id")) == 2:
-            self.bad.append(f"an id twice: {a['id']}")
 
 
 def elsewhere(url):

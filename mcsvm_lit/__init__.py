@@ -1,25 +1,45 @@
 """Multiclass large-margin classification, derived, implemented, certified and measured in notebooks.
 
-Every classifier and every public function of the chapters can be imported from here:
-`from mcsvm_lit import CrammerSingerSVC, twin_path`. A name is loaded when it is first asked for,
-so that importing the package costs next to nothing.
+The classifiers, the exact paths and what belongs to them can be imported from here, as in
+`from mcsvm_lit import CrammerSingerSVC, twin_path`; everything else from its chapter, as in
+`from mcsvm_lit.core import Kernel`. A name is loaded when it is first asked for, so that importing
+the package costs next to nothing.
 """
 
 from importlib import import_module
 
 __version__ = "0.1.0"
 
-# The public names, by the module that holds them. The package offers all of them, and each
-# chapter those of its own modules.
-_HOMES = {
+# What the package offers, by the module that defines it. What outgrows memory or one computer is
+# offered by `mcsvm_lit.scale` alone: such a fit depends, within its gap, on how rows are cut.
+_PUBLIC = {
+    "core.certificates": ["Certificate"],
+    "crammer_singer.hard_margin": ["InseparableError"],
+    "crammer_singer.classifier": ["CrammerSingerSVC"],
+    "crammer_singer.ranking": ["LabelRankingSVC"],
+    "kernel_logistic.sparse": ["sparse_klr"],
+    "kernel_logistic.classifier": ["KernelLogisticRegression"],
+    "kernel_logistic.gaussian_process": ["laplace"],
+    "twin_margin.path_in_nu": ["nu_path"],
+    "twin_margin.robust": ["robust_path"],
+    "twin_margin.classifier": ["TwinMarginSVC"],
+    "twin_margin.selection": ["TwinMarginSVCCV"],
+    "twin_ksvc.path_in_lambda": ["twin_path"],
+    "twin_ksvc.surface": ["twin_surface"],
+    "twin_ksvc.path_in_epsilon": ["epsilon_path"],
+    "twin_ksvc.classifier": ["TwinKSVC", "TwinKSVCCV"],
+    "probability.path_in_weights": ["pi_path"],
+    "probability.regions": ["pi_regions"],
+    "probability.truncated": ["TruncatedHingeSVC"],
+    "probability.classifier": ["SVMProbabilityClassifier"],
+    "probability.any_classifier": ["WeightedVoteProbability"],
+    "scale.export": ["to_onnx"],
+}
+
+# What a chapter offers beside those of its own modules.
+_FURTHER = {
     "core.boxqp": ["box_program", "solve_boxqp"],
-    "core.certificates": [
-        "Certificate",
-        "KKT",
-        "gap_rounding",
-        "relative_gap",
-        "score_rounding",
-    ],
+    "core.certificates": ["KKT", "gap_rounding", "relative_gap", "score_rounding"],
     "core.estimators": ["KernelClassifier"],
     "core.kernels": ["Kernel", "KernelRows", "pivoted_cholesky"],
     "core.landmarks": ["LandmarkFit", "LandmarkSpan", "choose_landmarks", "fit_landmarks"],
@@ -36,50 +56,42 @@ _HOMES = {
     ],
     "crammer_singer.kernel_solver": ["solve_kernel"],
     "crammer_singer.linear_solver": ["LinearCrammerSinger", "solve_linear"],
-    "crammer_singer.hard_margin": ["InseparableError"],
     "crammer_singer.costs": ["cost_table", "costs_cvxpy"],
-    "crammer_singer.classifier": ["CrammerSingerSVC"],
-    "crammer_singer.ranking": ["LabelRankingSVC"],
     "kernel_logistic.problem": ["klr_certificate", "klr_values"],
     "kernel_logistic.solvers": ["BinaryLogistic", "solve_klr"],
     "kernel_logistic.multinomial": ["SoftmaxLogistic", "solve_softmax"],
-    "kernel_logistic.sparse": ["SparseKLR", "sparse_klr"],
-    "kernel_logistic.classifier": ["KernelLogisticRegression"],
-    "kernel_logistic.gaussian_process": ["LaplaceProcess", "laplace"],
+    "kernel_logistic.sparse": ["SparseKLR"],
+    "kernel_logistic.gaussian_process": ["LaplaceProcess"],
     "twin_margin.problem": ["MarginPlane", "MarginProblem", "solve_margin"],
-    "twin_margin.path_in_nu": ["NuPath", "nu_path", "nu_path_points"],
-    "twin_margin.robust": ["RobustPath", "RobustProblem", "robust_path", "solve_robust"],
+    "twin_margin.path_in_nu": ["NuPath", "nu_path_points"],
+    "twin_margin.robust": ["RobustPath", "RobustProblem", "solve_robust"],
     "twin_margin.robust_kernels": ["kernel_radius", "solve_ball"],
-    "twin_margin.classifier": ["TwinMarginSVC"],
-    "twin_margin.selection": ["TwinMarginSVCCV"],
     "twin_ksvc.problem": ["TwinPlane", "twin_certificate"],
-    "twin_ksvc.path_in_lambda": ["TwinPath", "twin_path"],
-    "twin_ksvc.surface": ["TwinSurface", "twin_surface"],
+    "twin_ksvc.path_in_lambda": ["TwinPath"],
+    "twin_ksvc.surface": ["TwinSurface"],
     "twin_ksvc.kernel_planes": ["KernelPlane", "plane_certificate"],
-    "twin_ksvc.path_in_epsilon": ["EpsilonPath", "epsilon_path"],
-    "twin_ksvc.classifier": ["TwinKSVC", "TwinKSVCCV"],
+    "twin_ksvc.path_in_epsilon": ["EpsilonPath"],
     "probability.hinge": ["WeightedHinge", "hinge_certificate", "solve_hinge"],
-    "probability.path_in_weights": ["PiPath", "pi_path"],
-    "probability.regions": ["WeightRegions", "pi_regions"],
-    "probability.truncated": ["TruncatedHingeSVC"],
+    "probability.path_in_weights": ["PiPath"],
+    "probability.regions": ["WeightRegions"],
     "probability.thresholds": ["positive_share", "solve_thresholds"],
-    "probability.classifier": ["SVMProbabilityClassifier"],
     "scale.streamed": ["StreamedCrammerSingerSVC", "StreamedKernelLogisticRegression"],
+<<<<<<< HEAD
     "probability.any_classifier": ["WeightedVoteClassifier"],
+=======
+>>>>>>> main
 }
 
-# What the package itself offers; what outgrows memory or a computer stays in `mcsvm_lit.scale`,
-# since its fits depend on how the rows are cut into blocks, within the gap.
-_EVERYWHERE = tuple(module for module in _HOMES if not module.startswith("scale."))
+_HOMES = {m: [*_PUBLIC.get(m, []), *_FURTHER.get(m, [])] for m in _PUBLIC | _FURTHER}
 
 
 def offer(package):
-    """`__all__`, `__getattr__` and `__dir__` for the `__init__.py` of `package`."""
+    """Return `__all__`, `__getattr__` and `__dir__` for the `__init__.py` of `package`."""
     chapter = package.removeprefix(__name__).removeprefix(".")
     home = {
         name: f"{__name__}.{module}"
-        for module, names in _HOMES.items()
-        if module.startswith(f"{chapter}." if chapter else _EVERYWHERE)
+        for module, names in (_HOMES if chapter else _PUBLIC).items()
+        if not chapter or module.startswith(f"{chapter}.")
         for name in names
     }
 

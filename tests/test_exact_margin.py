@@ -13,7 +13,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mcsvm_lit import TwinMarginSVC, TwinMarginSVCCV, nu_path, nu_path_points
+from mcsvm_lit import TwinMarginSVC, TwinMarginSVCCV, nu_path
+from mcsvm_lit.twin_margin import nu_path_points
 from mcsvm_lit.twin_margin.problem import about_rest, rest_pieces
 
 

@@ -495,6 +495,14 @@ USED = (
 )
 
 
+def forget():
+    """Read the files of a project again."""
+    for remembered in (passed.files, passed.contents, passed.surroundings):
+        remembered.cache_clear()
+    for remembered in (graph.modules, graph.homes, graph.own_names, graph.arrows):
+        remembered.cache_clear()
+
+
 @pytest.fixture
 def two_pages(tree):
     """Digests of a page that uses a module, and of one that does not, after something changed."""
@@ -506,10 +514,7 @@ def two_pages(tree):
     committed(tree)
 
     def digests():
-        for remembered in (passed.files, passed.contents, passed.surroundings):
-            remembered.cache_clear()
-        for remembered in (graph.modules, graph.homes, graph.own_names, graph.arrows):
-            remembered.cache_clear()
+        forget()
         return passed.of_page(using, tree), passed.of_page(alone, tree)
 
     return digests
@@ -538,6 +543,27 @@ def test_a_page_runs_again_when_its_outputs_change(tree, two_pages):
     file = tree / "nbs/numbers/04_alone.ipynb"
     edited(file, lambda nb: nb["cells"][1]["outputs"].append(shown("1")["outputs"][0]))
     assert two_pages()[0] == using and two_pages()[1] != alone
+
+
+@needs_git
+def test_tests_run_again_when_what_they_look_at_changes(tree):
+    """All files count for a test that looks beyond the modules which it imports."""
+    imports = "from mcsvm_lit.numbers.half import half\n"
+    texts = {"narrow": imports, "wide": f"from notebooks import ROOT\n{imports}"}
+    for name, text in texts.items():
+        (tree / f"tests/test_{name}.py").write_text(text)
+    committed(tree)
+
+    def digests():
+        forget()
+        return [passed.of_test(tree / f"tests/test_{name}.py", tree) for name in texts]
+
+    narrow, wide = digests()
+    assert narrow != wide
+    (tree / "README.md").write_text("Something else.")
+    assert digests()[0] == narrow and digests()[1] != wide
+    (tree / "mcsvm_lit/numbers/half.py").write_text("half = 1\n")
+    assert digests()[0] != narrow
 
 
 def test_continuous_integration_skips_nothing(monkeypatch, tmp_path):

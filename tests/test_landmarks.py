@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_wine, make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 
 from mcsvm_lit import CrammerSingerSVC, KernelLogisticRegression
@@ -138,3 +138,14 @@ def test_tables_with_named_columns(kind, cache_size):
     m = fitted(kind, 3, table, rank=30, cache_size=cache_size)
     assert list(m.feature_names_in_) == list("abcdef")
     assert_array_equal(m.predict(table), fitted(kind, 3, rank=30, cache_size=cache_size).predict(X))
+
+
+def test_rounding_decides_no_verdict():
+    """A gap within the tolerance, but not by the bound on its rounding, is made smaller."""
+    A, y = load_wine(return_X_y=True)
+    A = (A - A.mean(0)) / A.std(0) + 50
+    settings = {"gamma": 0.3, "rank": 10, "C": 0.15}
+    reached = CrammerSingerSVC(tol=1e-7, **settings).fit(A, y).certificate_
+    close = reached.relative_gap * (1 + 1.1e-3)
+    again = CrammerSingerSVC(tol=close, **settings).fit(A, y).certificate_
+    assert again.certifiable and again.converged

@@ -128,28 +128,55 @@ def test_no_offered_name_is_that_of_a_module(package):
     assert not inside & set(m.__all__)
 
 
-def test_the_top_offers_what_the_chapters_offer():
-    apart = {
-        "mcsvm_lit",
-        "mcsvm_lit.scale",
-    }  # what needs blocks or a cluster is offered there alone
-    chapters = [importlib.import_module(p) for p in CHAPTERS if p not in apart]
-    assert len(chapters) >= 6
-    offered = [name for m in chapters for name in m.__all__]
-    assert sorted(offered) == sorted(mcsvm_lit.__all__)
-    assert {"CrammerSingerSVC", "twin_path", "TwinPath", "nu_path"} <= set(mcsvm_lit.__all__)
+def test_the_top_offers_what_users_begin_with():
+    """Classifiers, exact paths, and what these return or raise; chapters offer all of it too."""
+    further = "twin_path nu_path epsilon_path robust_path pi_path twin_surface pi_regions laplace "
+    further += "sparse_klr to_onnx Certificate InseparableError"
+    offered = {name: getattr(mcsvm_lit, name) for name in mcsvm_lit.__all__}
+    assert {name for name, o in offered.items() if not hasattr(o, "fit")} == set(further.split())
+    chapters = [importlib.import_module(p) for p in CHAPTERS if p != "mcsvm_lit"]
+    for name in mcsvm_lit.__all__:
+        (chapter,) = [m for m in chapters if name in m.__all__]
+        assert getattr(chapter, name) is getattr(mcsvm_lit, name)
+    assert not hasattr(mcsvm_lit, "Goal") and importlib.import_module("mcsvm_lit.core").Goal
+
+
+def is_classifier(o):
+    """Whether this is a class that fits and predicts."""
+    from sklearn.base import ClassifierMixin
+
+    return inspect.isclass(o) and issubclass(o, ClassifierMixin) and hasattr(o, "fit")
+
+
+def test_stubs_are_up_to_date():
+    """They say to editors and type checkers where each offered name is defined."""
+    done = subprocess.run([sys.executable, ROOT / "tools/stubs.py", "--check"], capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()
+    assert (ROOT / "mcsvm_lit/py.typed").exists()
+
+
+def completions(code):
+    """The names that an editor with Jedi offers at the end of a text."""
+    jedi = pytest.importorskip("jedi")
+    project = jedi.Project(ROOT, added_sys_path=[str(ROOT)])
+    return {c.name for c in jedi.Script(code, project=project).complete()}
+
+
+def test_editors_see_what_is_behind_a_public_name():
+    assert "CrammerSingerSVC" in completions("from mcsvm_lit import Cra")
+    assert "Goal" in completions("from mcsvm_lit.core import G")
+    begin = "from mcsvm_lit import CrammerSingerSVC\nmodel = CrammerSingerSVC()\nmodel."
+    assert {"fit", "predict", "decision_bounds"} <= completions(begin)
 
 
 def test_the_top_offers_every_classifier():
     """But the baselines of the studies, and those of blocks and clusters."""
-    from sklearn.base import ClassifierMixin
-
     classifiers = {
         name
         for module in MODULES
         if not module.startswith(("mcsvm_lit.studies.", "mcsvm_lit.scale."))
         for name, o in public(module)
-        if inspect.isclass(o) and issubclass(o, ClassifierMixin) and hasattr(o, "fit")
+        if is_classifier(o)
     }
     assert "CrammerSingerSVC" in classifiers and classifiers <= set(mcsvm_lit.__all__)
 
@@ -178,13 +205,34 @@ BUILD = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel that `pip wheel .` builds, without network, from a copy of the tree."""
-    tree, dist = tmp_path_factory.mktemp("wheel") / "tree", tmp_path_factory.mktemp("dist")
+def source(tmp_path_factory):
+    """What a source distribution of the tree holds, unpacked."""
+    folder = tmp_path_factory.mktemp("source")
+    tree = folder / "tree"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    command = "from setuptools.build_meta import build_sdist; print(build_sdist('..'))"
+    done = subprocess.run([sys.executable, "-c", command], cwd=tree, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (archive,) = folder.glob("*.tar.gz")
+    shutil.unpack_archive(archive, folder, filter="data")
+    return folder / archive.name.removesuffix(".tar.gz")
+
+
+def test_source_holds_what_builds_the_library(source):
+    """And no more than that of the tools."""
+    ours = {f.name for f in (ROOT / "tools/wheel").iterdir() if f.is_file()}
+    assert {f.name for f in (source / "tools/wheel").iterdir()} == ours
+    assert {"build_library.py", "loops.c", "loops.h", "runtime.c"} <= ours
+    assert [f.name for f in (source / "tools").iterdir()] == ["wheel"]
+
+
+@pytest.fixture(scope="module")
+def wheel(source, tmp_path_factory):
+    """The wheel that `pip wheel` builds, without network, from the source distribution."""
+    dist = tmp_path_factory.mktemp("dist")
     for compiled in (ROOT / "build").glob("temp.*"):  # used if nothing has changed since
-        shutil.copytree(compiled, tree / "build" / compiled.name)
-    command = [sys.executable, "-m", "pip", "wheel", *BUILD, dist, tree]
+        shutil.copytree(compiled, source / "build" / compiled.name)
+    command = [sys.executable, "-m", "pip", "wheel", *BUILD, dist, source]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     (found,) = dist.glob("*.whl")
@@ -204,7 +252,8 @@ def test_wheel_holds_the_package_and_its_data(unpacked):
     package, info = unpacked / "mcsvm_lit", unpacked / f"mcsvm_lit-{VERSION}.dist-info"
     assert {p.name for p in unpacked.iterdir()} == {package.name, info.name}
     tree = ROOT / "mcsvm_lit"
-    expected = [*tree.rglob("*.py"), *(tree / "studies/data").iterdir()]
+    sources = [*tree.rglob("*.py"), *tree.rglob("*.pyi"), tree / "py.typed"]
+    expected = [*sources, *(tree / "studies/data").iterdir()]
     files = {f.relative_to(package).as_posix() for f in package.rglob("*") if f.is_file()}
     library = {f for f in files if re.fullmatch(r"core/_loops\.(abi3\.so|pyd)", f)}
     assert files - library == {f.relative_to(tree).as_posix() for f in expected}

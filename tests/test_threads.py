@@ -4,19 +4,26 @@ import inspect
 import os
 import subprocess
 import sys
+from importlib import import_module
 from threading import Barrier, Thread
 
 import numpy as np
 import pytest
 from sklearn.base import ClassifierMixin, clone
 from sklearn.datasets import load_iris
+from test_architecture import MAY_IMPORT
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import mcsvm_lit
 from mcsvm_lit.engine.threads import one_thread
 
 X, Y = load_iris(return_X_y=True)
-OFFERED = {name: getattr(mcsvm_lit, name) for name in mcsvm_lit.__all__}
+CHAPTERS = (import_module(f"mcsvm_lit.{chapter}") for chapter in sorted(MAY_IMPORT))
+OFFERED = {
+    name: getattr(package, name)
+    for package in (mcsvm_lit, *CHAPTERS)
+    for name in getattr(package, "__all__", ())
+}
 CLASSIFIERS = {
     name: c
     for name, c in OFFERED.items()
@@ -115,7 +122,8 @@ def test_an_error_restores_the_threads():
 LARGE = """
 import hashlib
 from sklearn.datasets import make_classification
-from mcsvm_lit import CrammerSingerSVC, Kernel
+from mcsvm_lit import CrammerSingerSVC
+from mcsvm_lit.core import Kernel
 
 X, y = make_classification(1500, 20, n_informative=10, n_classes=4, random_state=0)
 model = CrammerSingerSVC(kernel="KERNEL").fit(X, y)

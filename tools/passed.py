@@ -9,6 +9,7 @@ is the name of an empty file in `.venv/passed`. Continuous integration (CI in th
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -72,10 +73,11 @@ def surroundings(root=ROOT):
 
 
 def mentioned(source, root=ROOT):
-    """The files outside the package that a text mentions, figures also without their ending."""
+    """The files outside the package that a text mentions, figures without their ending."""
+    paths = {path.lstrip("./") for path in re.findall(r"[\w./-]+", source)}
     for f in files(root):
         short = f.removeprefix("figures/").rpartition(".")[0] if f.startswith("figures/") else f
-        if short in source or (f.endswith(".ipynb") and "*.ipynb" in source):
+        if short in paths or (f.endswith(".ipynb") and "*.ipynb" in source):
             yield f
 
 
@@ -94,8 +96,8 @@ def of_page(notebook, root=ROOT):
     if module(nb):
         names.add(f"{graph.PACKAGE}.{module(nb)}")
     used = {*mentioned(source, root), *modules_of(names, root)}
-    used.add(Path(notebook).relative_to(root).as_posix())
-    return digest_of("page", surroundings(root), of_files(sorted(used), root))
+    here = Path(notebook).relative_to(root).as_posix()
+    return digest_of("page", here, surroundings(root), of_files(sorted({*used, here}), root))
 
 
 # Tests that look at more than the modules which they import.
@@ -118,13 +120,13 @@ def companions(file):
 def of_test(file, root=ROOT):
     """The digest of a file of tests: everything counts where it looks at more than modules."""
     own = companions(file)
-    source = "\n".join(f.read_text(encoding="utf-8") for f in own)
+    source = "\n".join(f.read_text(encoding="utf-8") for f in own if f.name != "conftest.py")
     if any(word in source for word in WIDE):
         used = files(root)
     else:
         names = graph.uses_of(source, root)
         used = [f.relative_to(root).as_posix() for f in own] + modules_of(names, root)
-    return digest_of("test", surroundings(root), of_files(sorted(used), root))
+    return digest_of("test", file.name, surroundings(root), of_files(sorted(used), root))
 
 
 def has_passed(digest):

@@ -1,5 +1,5 @@
 """Kernel logistic regression by its dual, for two classes and for many."""
 
-from .. import offer
+from mcsvm_lit import offer
 
 __all__, __getattr__, __dir__ = offer(__name__)

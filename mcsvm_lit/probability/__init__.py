@@ -1,5 +1,5 @@
 """Class probabilities from classifiers that only give labels."""
 
-from .. import offer
+from mcsvm_lit import offer
 
 __all__, __getattr__, __dir__ = offer(__name__)

@@ -1,5 +1,5 @@
 """Twin parametric-margin classifiers: one plane per class, exact paths, robust margins."""
 
-from .. import offer
+from mcsvm_lit import offer
 
 __all__, __getattr__, __dir__ = offer(__name__)

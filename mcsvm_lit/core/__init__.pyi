@@ -1,0 +1,56 @@
+# Written by tools/stubs.py, for editors and type checkers.
+from mcsvm_lit.core.boxqp import box_program as box_program
+from mcsvm_lit.core.boxqp import solve_boxqp as solve_boxqp
+from mcsvm_lit.core.certificates import KKT as KKT
+from mcsvm_lit.core.certificates import Certificate as Certificate
+from mcsvm_lit.core.certificates import gap_rounding as gap_rounding
+from mcsvm_lit.core.certificates import relative_gap as relative_gap
+from mcsvm_lit.core.certificates import score_rounding as score_rounding
+from mcsvm_lit.core.estimators import KernelClassifier as KernelClassifier
+from mcsvm_lit.core.kernels import Kernel as Kernel
+from mcsvm_lit.core.kernels import KernelRows as KernelRows
+from mcsvm_lit.core.kernels import pivoted_cholesky as pivoted_cholesky
+from mcsvm_lit.core.landmarks import LandmarkFit as LandmarkFit
+from mcsvm_lit.core.landmarks import LandmarkSpan as LandmarkSpan
+from mcsvm_lit.core.landmarks import choose_landmarks as choose_landmarks
+from mcsvm_lit.core.landmarks import fit_landmarks as fit_landmarks
+from mcsvm_lit.core.paths import ExactPath as ExactPath
+from mcsvm_lit.core.paths import PathKKT as PathKKT
+from mcsvm_lit.core.solving import Effort as Effort
+from mcsvm_lit.core.solving import Goal as Goal
+from mcsvm_lit.core.solving import Problem as Problem
+from mcsvm_lit.core.solving import Solution as Solution
+from mcsvm_lit.core.solving import Strategy as Strategy
+from mcsvm_lit.core.solving import solve as solve
+from mcsvm_lit.core.training import Training as Training
+from mcsvm_lit.core.training import folds_of as folds_of
+from mcsvm_lit.core.training import gather as gather
+
+__all__ = [
+    "Certificate",
+    "KKT",
+    "gap_rounding",
+    "relative_gap",
+    "score_rounding",
+    "box_program",
+    "solve_boxqp",
+    "KernelClassifier",
+    "Kernel",
+    "KernelRows",
+    "pivoted_cholesky",
+    "LandmarkFit",
+    "LandmarkSpan",
+    "choose_landmarks",
+    "fit_landmarks",
+    "ExactPath",
+    "PathKKT",
+    "Effort",
+    "Goal",
+    "Problem",
+    "Solution",
+    "Strategy",
+    "solve",
+    "Training",
+    "folds_of",
+    "gather",
+]
