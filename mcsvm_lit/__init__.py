@@ -32,7 +32,7 @@ _PUBLIC = {
     "probability.regions": ["pi_regions"],
     "probability.truncated": ["TruncatedHingeSVC"],
     "probability.classifier": ["SVMProbabilityClassifier"],
-    "probability.any_classifier": ["WeightedVoteProbability"],
+    "probability.any_classifier": ["WeightedVoteClassifier"],
     "scale.export": ["to_onnx"],
 }
 
@@ -76,10 +76,6 @@ _FURTHER = {
     "probability.regions": ["WeightRegions"],
     "probability.thresholds": ["positive_share", "solve_thresholds"],
     "scale.streamed": ["StreamedCrammerSingerSVC", "StreamedKernelLogisticRegression"],
-<<<<<<< HEAD
-    "probability.any_classifier": ["WeightedVoteClassifier"],
-=======
->>>>>>> main
 }
 
 _HOMES = {m: [*_PUBLIC.get(m, []), *_FURTHER.get(m, [])] for m in _PUBLIC | _FURTHER}
