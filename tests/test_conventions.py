@@ -230,3 +230,15 @@ def test_logarithms_of_probabilities_are_exact_where_probabilities_are_not():
     L, P = m.predict_log_proba(X * 1e6), m.predict_proba(X * 1e6)
     assert_array_equal(L.argmax(1), P.argmax(1))
     assert L.min() < -1000 and np.isfinite(L).all() and (P > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_warm_start_ends_no_worse_than_a_cold_one(seed):
+    """Columns of very different scale and a large C, where Newton's steps from the end fail."""
+    rng = np.random.default_rng(seed)
+    Z, y = rng.normal(size=(30, 4)) * [1, 1e-2, 1e6, 1e-5], rng.integers(0, 5, 30)
+    m = KernelLogisticRegression(kernel="linear", C=2e4, tol=1e-4, warm_start=True).fit(Z, y)
+    cold = m.certificate_
+    warm = m.fit(Z, y).certificate_
+    assert cold.converged and warm.converged
+    assert_allclose(warm.primal, cold.primal, rtol=2e-4)
