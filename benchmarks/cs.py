@@ -18,10 +18,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC, LinearSVC
 
 from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.losses import Hinge, loss_values, one_hot
 from mcsvm_lit.core.simplex import project_cs, project_row
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
 from mcsvm_lit.crammer_singer.kernel_solver import Examples, Stop, descend
-from mcsvm_lit.crammer_singer.problem import cs_values, one_hot, slacks
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.studies.datasets import load, names
 from mcsvm_lit.studies.exhibits.crammer_singer import program_to_gap, shuffled
@@ -65,11 +65,11 @@ def distributions(m, n):  # fitted CrammerSingerSVC -> η (n, K)
 
 def values(Kxx, η, y, C):  # -> (P, D), from the distributions alone
     c = np.full(len(y), float(C))
-    return cs_values(Kxx @ (c[:, None] * (one_hot(y, η.shape[1]) - η)), η, y, c)
+    return loss_values(Hinge(), Kxx @ (c[:, None] * (one_hot(y, η.shape[1]) - η)), η, y, c)
 
 
 def primal(W, X, y, C):  # W (K, d): of any linear classifier
-    return (W * W).sum() / 2 + C * slacks(X @ W.T, y).sum()
+    return (W * W).sum() / 2 + C * Hinge().value(X @ W.T, y).sum()
 
 
 # -- peers -----------------------------------------------------------------------------------------
@@ -402,7 +402,7 @@ def cs_linear(repeat):
 def dual(m, X, y, C):  # of a fitted linear classifier
     η, c = distributions(m, len(y)), np.full(len(y), C)
     α = c[:, None] * (one_hot(y, len(m.classes_)) - η)
-    return cs_values(X @ (X.T @ α), η, y, c)[1]
+    return loss_values(Hinge(), X @ (X.T @ α), η, y, c)[1]
 
 
 def compare(ours, its):  # what `time_at` says
@@ -461,7 +461,7 @@ def fit_large(name, γ, C, cache_size):
     m = CrammerSingerSVC(C=C, gamma=γ, cache_size=cache_size)
     run = once(lambda: m.fit(X, y))
     megabytes = peak()
-    P, D = cs_values(scores(m, X, γ), distributions(m, len(y)), y, np.full(len(y), C))
+    P, D = loss_values(Hinge(), scores(m, X, γ), distributions(m, len(y)), y, np.full(len(y), C))
     report = dict(
         seconds=run.seconds,
         MB=megabytes,
@@ -569,7 +569,7 @@ def awkward():  # -> {name: (X, y)}
 def gap_delivered(m, X, y):
     "The relative gap, recomputed from what was fitted."
     F = m.kernel_(X, X[m.support_]) @ m.dual_coef_
-    P, D = cs_values(F, distributions(m, len(y)), y, np.full(len(y), m.C))
+    P, D = loss_values(Hinge(), F, distributions(m, len(y)), y, np.full(len(y), m.C))
     if m.kernel == "linear":
         P = primal(m.coef_, X, y, m.C)  # of the prototypes that predict
     return max(P - D, 0.0) / P

@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import LinearSVC
 
 from mcsvm_lit import SVMProbabilityClassifier, TruncatedHingeSVC, TwinKSVC, TwinMarginSVC
-from mcsvm_lit.core.passes import SmoothedHinge, Softmax
+from mcsvm_lit.core.losses import Hinge, Softmax
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
 from mcsvm_lit.kernel_logistic.classifier import KernelLogisticRegression
 from mcsvm_lit.scale.streamed import StreamedCrammerSingerSVC, StreamedKernelLogisticRegression
@@ -85,7 +85,7 @@ def scale(repeat):
             runs["LinearSVC"] = lambda: LinearSVC(multi_class="crammer_singer", **hinge).fit(X, y)
         timed = side_by_side(repeat, **runs)
         name = f"Crammer and Singer, {n:,} × {d}, {K} classes, C = {C}"
-        yield from rows_of(name, timed, lambda m: value(m, X, y, C, SmoothedHinge()))
+        yield from rows_of(name, timed, lambda m: value(m, X, y, C, Hinge(1.0)))
     for n, d, K in ((4000, 20, 3), (100_000, 100, 10)):
         X, y = table(n, d, K)
         timed = side_by_side(
@@ -145,7 +145,7 @@ def speed_of_pieces(prototypes):
     X, y = planted(2, PIECE, prototypes)
     F, c = X @ prototypes.T, np.ones(PIECE)
     products = once(lambda: (X @ prototypes.T, F.T @ X)).seconds
-    hinge = once(lambda: SmoothedHinge().look(F, y, c)).seconds
+    hinge = once(lambda: Hinge(1.0).look(F, y, c)).seconds
     return 4 * X.size * len(prototypes) / products, hinge / F.size
 
 

@@ -306,7 +306,7 @@ def tkp_table_3(repeat):
         def paths():
             return [path_of(qp) for qp in programs(X, y, "ovovr", EPS)]
 
-        fit = {"TwinKSVC": lambda: TwinKSVC(eps=EPS).fit(X, y)}
+        fit = {"TwinKSVC": lambda: TwinKSVC(epsilon=EPS).fit(X, y)}
         seen = side_by_side(repeat, paths=paths, **fit, **one_solution(X, y))
         pieces = sum(len(p.S) for p in seen["paths"].value)
         ours = [seen["paths"].seconds, seen["paths"].seconds / pieces]
@@ -363,7 +363,7 @@ def tkp_surface(repeat):
 
         folds = paths()
         runs = {"ten paths": paths} | {
-            v: (lambda v: lambda: surface_of(folds, vote=v))(v)
+            v: (lambda v: lambda: surface_of(folds, decision=v))(v)
             for v in ("threshold", "paper", "nearest")
         }
         seen = side_by_side(max(repeat, 3), **runs)

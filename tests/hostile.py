@@ -213,7 +213,8 @@ SPECIAL = {
     ),
     "TwinMarginSVCCV": lambda c: dict(cv=2 + c.option % 2),
     "TwinKSVC": lambda c: dict(
-        lam1=min(max(c.C, 1e-4), 1e4), lam2=1.0, vote=cycle(("nearest", "paper", "threshold"), c)
+        lam=[min(max(c.C, 1e-4), 1e4), 1.0],
+        decision=cycle(("nearest", "paper", "threshold"), c),
     ),
     "TwinKSVCCV": lambda c: dict(cv=2),
     "TruncatedHingeSVC": lambda c: dict(

@@ -33,7 +33,7 @@ from test_behaviour import (
 )
 
 import mcsvm_lit
-from mcsvm_lit.core import linear_algebra, passes
+from mcsvm_lit.core import linear_algebra, losses
 from mcsvm_lit.engine import compiled
 from mcsvm_lit.engine.compiled import library, name_of, package_kernels
 from mcsvm_lit.kernel_logistic.paper import section_5
@@ -111,8 +111,8 @@ def twice():
 # kernel matrix, and what the pages call directly.
 MORE_CASES = [
     cs("many rows", many_rows, **RBF),
-    Case("path in λ, rows twice", "twin_path", twice, {"eps": 0.25, "delta": 1e-8}),
-    Case("path in λ, rows in planes", "twin_path", iris, {"eps": 0.2, "delta": 1e-8}),
+    Case("path in λ, rows twice", "twin_path", twice, {"epsilon": 0.25, "ridge": 1e-8}),
+    Case("path in λ, rows in planes", "twin_path", iris, {"epsilon": 0.2, "ridge": 1e-8}),
     cs("equal rows", twins, **RBF),
     cs("equal rows, linear", twins, **LINEAR),
     cs("small cache", digits, cache_size=0.05, **RBF),
@@ -131,7 +131,7 @@ def more_calls():
     c = np.full(12, 1e8)
     section_5(Z @ Z.T + np.eye(12), s, c, np.array([c / 2, c / 2]), most=300)
     F, y = np.ascontiguousarray(Z[:, :3]), np.arange(12) % 3
-    for loss in passes.Softmax(), passes.SmoothedHinge():
+    for loss in losses.Softmax(), losses.Hinge(1.0):
         loss.look(F, y, np.linspace(0.5, 2.0, 12))
 
 

@@ -217,11 +217,8 @@ LATER = {
     "kernel": "poly",
     "degree": 2,
     "coef0": 2.0,
-    "eps": 0.9,
-    "delta": 0.5,
-    "lam1": 9.0,
-    "lam2": 9.0,
-    "vote": "paper",
+    "ridge": 0.5,
+    "lam": 9.0,
     "nu": 0.1,
     "radius": 0.3,
     "norm": 1,
@@ -258,7 +255,7 @@ def test_parameters_set_later_change_no_fitted_model(cls, kernel):
 def test_it_is_found_in_a_grid_within_a_pipeline(cls):
     if has(cls, "estimator"):
         pytest.skip("its parameters are those of its estimator")
-    name = next(p for p in ("C", "nu", "lam1", "eps") if has(cls, p))
+    name = next(p for p in ("C", "nu", "lam", "epsilon") if has(cls, p))
     pipe = make_pipeline(StandardScaler(), cls())
     grid = {f"{cls.__name__.lower()}__{name}": [0.2, 0.5]}
     with warnings.catch_warnings():
@@ -301,7 +298,7 @@ MISUSE = [
     ("kernel", "gaussian"),
     ("gamma", -1.0),
     ("nu", 1.0),
-    ("lam1", 0.0),
+    ("lam", 0.0),
     ("max_iter", 0),
 ]
 

@@ -84,7 +84,7 @@ def test_onnx_of_machines_for_two_classes(scheme):
 def test_onnx_knows_every_rule_of_the_twins(rule):
     X, y = load_iris(return_X_y=True)
     if rule in ("nearest", "paper", "threshold"):
-        model = mcsvm_lit.TwinKSVC(vote=rule)
+        model = mcsvm_lit.TwinKSVC(decision=rule)
     else:
         model = mcsvm_lit.TwinMarginSVC(nu=0.2, decision=rule)
     Z = X + np.random.default_rng(0).normal(scale=0.3, size=X.shape)

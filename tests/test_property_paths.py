@@ -34,7 +34,7 @@ triples = st.integers(1, 3).flatmap(lambda d: st.tuples(rows(6, d), rows(8, d), 
 @given(triples, st.sampled_from([0.0, 0.2, 0.5]), st.sampled_from([1.0, 0.3]))
 @settings(max_examples=60)
 def test_the_twin_path_is_optimal_everywhere(ABC, eps, kC):
-    p = twin_path(*ABC, eps=eps, delta=1e-2, kC=kC)
+    p = twin_path(*ABC, epsilon=eps, ridge=1e-2, kC=kC)
     worst = p.kkt()
     assert p.complete and worst.violation <= 1e-9 and worst.gap <= 1e-9, worst
 
@@ -42,7 +42,7 @@ def test_the_twin_path_is_optimal_everywhere(ABC, eps, kC):
 @given(triples, st.floats(-3, 2))
 @settings(max_examples=25)
 def test_the_twin_path_goes_through_the_solution_of_the_quadratic_program(ABC, log_lam):
-    p = twin_path(*ABC, delta=1e-2)
+    p = twin_path(*ABC, ridge=1e-2)
     lam = 10**log_lam
     P, D = twin_values(p.qp, twin_dual(p.qp, lam, 1e-10), lam)
     here = twin_values(p.qp, p.at(lam).z, lam)

@@ -14,6 +14,12 @@ from mcsvm_lit.core.landmarks import LandmarkFit as LandmarkFit
 from mcsvm_lit.core.landmarks import LandmarkSpan as LandmarkSpan
 from mcsvm_lit.core.landmarks import choose_landmarks as choose_landmarks
 from mcsvm_lit.core.landmarks import fit_landmarks as fit_landmarks
+from mcsvm_lit.core.losses import Costs as Costs
+from mcsvm_lit.core.losses import Hinge as Hinge
+from mcsvm_lit.core.losses import Loss as Loss
+from mcsvm_lit.core.losses import Softmax as Softmax
+from mcsvm_lit.core.losses import loss_certificate as loss_certificate
+from mcsvm_lit.core.losses import loss_values as loss_values
 from mcsvm_lit.core.paths import ExactPath as ExactPath
 from mcsvm_lit.core.paths import PathKKT as PathKKT
 from mcsvm_lit.core.solving import Effort as Effort
@@ -42,6 +48,12 @@ __all__ = [
     "LandmarkSpan",
     "choose_landmarks",
     "fit_landmarks",
+    "Costs",
+    "Hinge",
+    "Loss",
+    "Softmax",
+    "loss_certificate",
+    "loss_values",
     "ExactPath",
     "PathKKT",
     "Effort",

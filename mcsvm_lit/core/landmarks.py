@@ -31,8 +31,6 @@ __all__ = [
     "SpanPoint",
     "beyond",
     "best_bound",
-    "softmax_parts",
-    "hinge_parts",
     "span_certificates",
     "sums_rounding",
     "imbalance",
@@ -41,7 +39,6 @@ __all__ = [
     "scores_of",
     "fit_landmarks",
     "times",
-    "trivial",
     "until_certified",
 ]
 
@@ -53,11 +50,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
-from scipy.special import entr, logsumexp
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff, score_rounding
 from mcsvm_lit.core.kernels import gram_block
-from mcsvm_lit.core.passes import Block, Rounds, SmoothedHinge, mixture, sampled_newton
+from mcsvm_lit.core.passes import Block, Rounds, mixture, sampled_newton
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.engine.threads import cached_property
 
@@ -238,6 +234,11 @@ class LandmarkFit:
     certificate: Certificate
     full: Certificate
     share: float
+
+    def times(self, factor):
+        "The fit of the objective times a factor."
+        both = times(factor, self.certificate), times(factor, self.full)
+        return replace(self, certificate=both[0], full=both[1])
 
 
 class Bias(NamedTuple):
@@ -479,21 +480,6 @@ def best_bound(h, q):  # Σ c h, Σ α'Kα -> the lower bound, t
     return h * h / (2 * q), h / q
 
 
-def softmax_parts(F, η, y):  # -> ℓ, h (n,)
-    "Logistic losses, and entropies."
-    return logsumexp(F, axis=1) - F[np.arange(len(y)), y], entr(η).sum(1)
-
-
-def hinge_parts(F, η, y, added=None):  # added: what being beaten costs (n, K), by default one
-    "Slacks, and what the dual counts for distributions -> ℓ, h (n,)."
-    i = np.arange(len(y))
-    if added is None:
-        added = np.zeros(F.shape)
-        added[i, y] = -1.0
-    G = F + added
-    return G.max(1) - G[i, y], (η * added).sum(1) - added[i, y]
-
-
 UNNORMED = 40.0  # at most: the slope of an entropy at the smallest float64 that matters
 
 
@@ -559,7 +545,7 @@ def two_certificates(sums, norm, in_span, q, **asked):  # -> Certificate, Certif
 
 
 def balanced(η, y, c):  # -> η with Σ c (e_y - η) = 0
-    "The distributions mixed as in (7b.6), so that every class gets the weight of its labels."
+    "The distributions mixed as in (7b.4), so that every class gets the weight of its labels."
     t, q = mixture(c @ η, np.bincount(y, c, η.shape[1]))
     return (1 - t) * η + t * q
 
@@ -585,8 +571,8 @@ def fit_landmarks(  # noqa: PLR0913
         Weights of the losses.
     rank : int
         Number of landmarks.
-    loss : Softmax or SmoothedHinge
-        The loss.
+    loss : Loss
+        The loss, smooth or smoothed.
     bias : Bias
         The bias.
     goal : Goal
@@ -599,9 +585,7 @@ def fit_landmarks(  # noqa: PLR0913
     LandmarkFit
     """
     X, y, K, kernel = training.X, training.y, training.n_classes, training.kernel
-    hinge = isinstance(loss, SmoothedHinge)
-    factor = 2.0 if K == 2 and not hinge else 1.0
-    c = np.asarray(c, float) / factor
+    c = np.asarray(c, float)
     marks = choose_landmarks(kernel, X, rank, goal.cache_size)
     blocks = FeatureBlocks(marks, X, y, c, goal.cache_size * (1 - CANDIDATE_SHARE))
     rounds = Rounds(blocks, K, bias.value, bias.free)
@@ -620,30 +604,20 @@ def fit_landmarks(  # noqa: PLR0913
         η = balanced(η, y, c)
     α, shift = own_and_rest(η, y, c), bias.value * (not bias.free)
     point = SpanPoint(footing_of(marks, X), X, a, b, α, shift)
-    parts = (hinge_parts if hinge else softmax_parts)(F, η, y)
+    parts, free = (loss.value(F, y), loss.counted(η, y)), bool(bias.value and bias.free)
     asked = dict(
         n_iter=rounds.passes - 1,  # the first one read no scores
         tol=goal.tol,
-        unit=float(trivial(loss, y, c)),
-        free=bool(bias.value and bias.free),
+        unit=loss.unit(rounds.totals.N, free),
+        free=free,
     )
-    within, full, share = span_certificates(point, F, η, c, parts, **asked)
-    return LandmarkFit(marks, a, b, η, F, times(factor, within), times(factor, full), share)
+    return LandmarkFit(marks, a, b, η, F, *span_certificates(point, F, η, c, parts, **asked))
 
 
 def times(factor, certificate):
     "The certificate of the objective times a factor."
     names = ("primal", "dual", "unit", "rounding")
     return replace(certificate, **{k: factor * getattr(certificate, k) for k in names})
-
-
-def trivial(loss, y, c):
-    "The objective of the zero function."
-    if isinstance(loss, SmoothedHinge):
-        return c.sum()
-    N = np.bincount(y, c)
-    N = N[N > 0]
-    return -(N * np.log(N / N.sum())).sum()
 
 
 # %% ../../nbs/core/07c_landmarks.ipynb #7eb25ceb

@@ -4,7 +4,6 @@
 
 # %% auto #0
 __all__ = [
-    "SHARPER_BY",
     "BLOCK_NUMBERS",
     "LEAST_ROWS",
     "SAMPLE",
@@ -22,13 +21,6 @@ __all__ = [
     "SHORTEST",
     "Block",
     "Frame",
-    "Look",
-    "Curvature",
-    "Loss",
-    "softmax_distributions",
-    "Softmax",
-    "hinge_distributions",
-    "SmoothedHinge",
     "Draw",
     "Sample",
     "Report",
@@ -55,15 +47,14 @@ __all__ = [
 ]
 
 # %% ../../nbs/core/07b_passes.ipynb #0168efaa
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from mcsvm_lit.core.linear_algebra import conjugate_gradients
-from mcsvm_lit.core.simplex import own_and_rest, project_row
-from mcsvm_lit.engine.compiled import kernel
+from mcsvm_lit.core.losses import Loss
+from mcsvm_lit.core.simplex import own_and_rest
 
 
 # %% ../../nbs/core/07b_passes.ipynb #49e13a7b
@@ -147,157 +138,6 @@ class Frame(NamedTuple):
         return np.hstack([weights, b[:, None] / self.bias])
 
 
-# %% ../../nbs/core/07b_passes.ipynb #3c4f8d9a
-class Look(NamedTuple):
-    "What a loss says of the scores of some rows: Σ c ℓ smoothed, Σ c ℓ, Σ c h, distributions η."
-
-    smooth: float
-    loss: float
-    dual: float
-    η: np.ndarray
-
-
-class Curvature(NamedTuple):
-    "The second derivative in the scores: `times(Z)` (rows, K), and its diagonal."
-
-    times: Any
-    diagonal: np.ndarray
-
-
-class Loss(Protocol):
-    "What the method of this page asks of a loss."
-
-    def look(self, F, y, c):
-        "The `Look` at scores F (rows, K)."
-
-    def active(self, η):
-        "The rows that have a second derivative."
-
-    def curvature(self, η, c):
-        "The `Curvature` of rows with these distributions."
-
-    def sharper(self):
-        "A loss nearer to the one that is meant; None if this is it."
-
-
-@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1]")
-def softmax_distributions(F, y, c, η):  # fills η -> (Σ c ℓ, Σ c × entropy)
-    "The softmax of each row, and what it adds to the two sums."
-    n, K = F.shape
-    loss = entropy = 0.0
-    for i in range(n):
-        best = F[i].argmax()
-        top = F[i, best]
-        rest = mean = 0.0
-        for r in range(K):
-            e = np.exp(F[i, r] - top)
-            η[i, r] = e
-            if r != best:
-                rest += e
-                mean += e * (F[i, r] - top)
-        for r in range(K):
-            η[i, r] /= 1.0 + rest
-        log_total = np.log1p(rest)  # a small loss keeps its digits
-        loss += c[i] * (log_total - (F[i, y[i]] - top))
-        entropy += c[i] * (log_total - mean / (1.0 + rest))
-    return loss, entropy
-
-
-class Softmax:
-    "Minus the logarithm of the probability of the label, (7b.3)."
-
-    def look(self, F, y, c):
-        η = np.empty_like(F)
-        loss, entropy = softmax_distributions(F, y, c, η)
-        return Look(loss, loss, entropy, η)
-
-    def active(self, η):
-        return np.arange(len(η))
-
-    def curvature(self, η, c):
-        c, ones = c[:, None], np.ones(η.shape[1])
-
-        def times(Z):
-            Z = η * Z
-            return c * (Z - η * (Z @ ones)[:, None])
-
-        return Curvature(times, c * η * (1 - η))
-
-    def sharper(self):
-        return None
-
-
-# %% ../../nbs/core/07b_passes.ipynb #c7deb2bf
-SHARPER_BY = 3.0  # from one σ to the next: Newton's method needs four or five steps for each
-
-
-@kernel("f8[:,::1], i8[::1], f8[::1], f8, f8[:,::1]")
-def hinge_distributions(F, y, c, σ, η):  # fills η -> (Σ c ℓ_σ, Σ c ℓ, Σ c (1 - η_y))
-    "The distributions (7b.4), and what they add to the three sums."
-    n, K = F.shape
-    V = np.empty(K)
-    smooth = loss = dual = 0.0
-    for i in range(n):
-        own = F[i, y[i]] - 1.0
-        top = -np.inf
-        for r in range(K):
-            η[i, r] = 0.0
-            if r != y[i]:
-                top = max(top, F[i, r])
-        η[i, y[i]] = 1.0
-        if top <= own:
-            continue  # the own class wins by one: no loss
-        for r in range(K):
-            V[r] = σ * F[i, r]
-        V[y[i]] = 1.0 + σ * own
-        project_row(V, 1.0, η[i])
-        value = -own - (1.0 - η[i, y[i]]) ** 2 / (2.0 * σ)
-        for r in range(K):
-            h = η[i, r]
-            if r == y[i]:
-                value += h * own
-            else:
-                value += h * F[i, r] - h * h / (2.0 * σ)
-        smooth += c[i] * value
-        loss += c[i] * (top - own)
-        dual += c[i] * (1.0 - η[i, y[i]])
-    return smooth, loss, dual
-
-
-@dataclass(frozen=True)
-class SmoothedHinge:
-    """Crammer and Singer's hinge, smoothed as in (7b.4).
-
-    Parameters
-    ----------
-    σ : float, default=1.0
-        Smoothing acts on margins nearer than 2/σ.
-    """
-
-    σ: float = 1.0
-
-    def look(self, F, y, c):
-        η = np.empty_like(F)
-        smooth, loss, dual = hinge_distributions(F, y, c, self.σ, η)
-        return Look(smooth, loss, dual, η)
-
-    def active(self, η):
-        return np.flatnonzero((η > 0).sum(1) > 1)
-
-    def curvature(self, η, c):
-        S, ones = (η > 0).astype(float), np.ones(η.shape[1])
-        size, weight = (S @ ones)[:, None], self.σ * c[:, None]
-
-        def times(Z):
-            Z = S * Z
-            return weight * (Z - S * ((Z @ ones)[:, None] / size))
-
-        return Curvature(times, weight * S * (1 - 1 / size))
-
-    def sharper(self):
-        return replace(self, σ=SHARPER_BY * self.σ)
-
-
 # %% ../../nbs/core/07b_passes.ipynb #3a2a7754
 class Draw(NamedTuple):
     "Which share of the active rows is drawn, at most how many of a block, and the seed."
@@ -308,11 +148,12 @@ class Draw(NamedTuple):
 
 
 class Sample(NamedTuple):
-    "Active rows as the frame sees them, their distributions, and their weights over the share."
+    "Active rows as the frame sees them, their η, their weights over the share, and classes."
 
     X: Any
     η: np.ndarray
     c: np.ndarray
+    y: np.ndarray
 
 
 class Report(NamedTuple):
@@ -340,7 +181,7 @@ def visit(block, frame, loss, W, draw):  # -> Report
     M = frame.gather(X, own_and_rest(look.η, y, c))
     active = loss.active(look.η)
     rows, factor = drawn(active, draw, number)
-    sample = Sample(frame.take(X, rows), look.η[rows], factor * c[rows])
+    sample = Sample(frame.take(X, rows), look.η[rows], factor * c[rows], y[rows])
     sums = np.array([look.smooth, look.loss, look.dual, len(y), len(active)])
     return Report(sums, M, sample)
 
@@ -358,7 +199,7 @@ def added(reports):  # in the order of the blocks, so that the sums are the same
         M,
         Sample(
             stack([s.X for s in samples]),
-            *(np.concatenate([getattr(s, k) for s in samples]) for k in ("η", "c")),
+            *(np.concatenate([getattr(s, k) for s in samples]) for k in ("η", "c", "y")),
         ),
     )
 
@@ -372,22 +213,22 @@ class Totals(NamedTuple):
 
 
 def mixture(S, N):  # mass that each class gets, and what its labels have -> t, q
-    "The share and the distribution of the labels that (7b.6) mixes in."
+    "The share and the distribution of the labels that (7b.4) mixes in."
     more = np.maximum(S - N, 0.0)
     t = float(np.divide(more, S, out=np.zeros_like(more), where=S > 0).max())
     q = np.maximum(N - (1 - t) * S, 0.0)
     return t, q / max(q.sum(), 1e-300)
 
 
-def repaired(dual, M, S, totals):  # S: mass that each class gets -> (at least Σ c h, M(η'))
-    "The dual point mixed as in (7b.6) until every class gets what its labels have."
+def repaired(dual, M, S, totals, loss):  # S: mass that each class gets -> (at least Σ c h, M(η'))
+    "The dual point mixed as in (7b.4) until every class gets what its labels have."
     N, Y = totals
     t, q = mixture(S, N)
     if t == 0.0:
         return dual, M
-    entropy = -(q * np.log(np.maximum(q, 1e-300))).sum()
+    counted = N @ loss.counted(np.tile(q, (len(N), 1)), np.arange(len(N)))
     mixed = Y - np.outer(q, Y.sum(0))
-    return (1 - t) * dual + t * N.sum() * entropy, (1 - t) * M + t * mixed
+    return (1 - t) * dual + t * counted, (1 - t) * M + t * mixed
 
 
 # %% ../../nbs/core/07b_passes.ipynb #f2877b92
@@ -444,7 +285,7 @@ def standing(W, report, frame, totals, loss):  # -> Standing
     gradient = ρ * W - M
     φ, P = half + smooth, half + value
     if frame.bias and frame.free:
-        dual, M = repaired(dual, M, totals.N - M[:, -1] / frame.bias, totals)
+        dual, M = repaired(dual, M, totals.N - M[:, -1] / frame.bias, totals, loss)
     D = dual - float((ρ * M * M).sum() / 2)
     return Standing(W, report.M, gradient, φ, P, D, int(active), report.sample, loss)
 
@@ -601,8 +442,8 @@ def sample_size(rounds):  # -> rows
 
 def sampled_system(here, ρ):  # -> product, preconditioner
     "The second derivative of the objective by the sample, and the inverse of its diagonal."
-    X, η, c = here.sample
-    curvature = here.loss.curvature(η, c)
+    X, η, c, y = here.sample
+    curvature = here.loss.curvature(η, c, y)
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     diagonal = ρ + np.asarray((squares.T @ curvature.diagonal).T)
     inverse = 1 / np.where(diagonal > FLAT, diagonal, 1.0)

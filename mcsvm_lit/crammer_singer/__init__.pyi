@@ -6,11 +6,7 @@ from mcsvm_lit.crammer_singer.hard_margin import InseparableError as Inseparable
 from mcsvm_lit.crammer_singer.kernel_solver import solve_kernel as solve_kernel
 from mcsvm_lit.crammer_singer.linear_solver import LinearCrammerSinger as LinearCrammerSinger
 from mcsvm_lit.crammer_singer.linear_solver import solve_linear as solve_linear
-from mcsvm_lit.crammer_singer.problem import Costs as Costs
 from mcsvm_lit.crammer_singer.problem import CrammerSinger as CrammerSinger
-from mcsvm_lit.crammer_singer.problem import cs_certificate as cs_certificate
-from mcsvm_lit.crammer_singer.problem import cs_gaps as cs_gaps
-from mcsvm_lit.crammer_singer.problem import cs_values as cs_values
 from mcsvm_lit.crammer_singer.problem import score_radius as score_radius
 from mcsvm_lit.crammer_singer.ranking import LabelRankingSVC as LabelRankingSVC
 
@@ -18,11 +14,7 @@ __all__ = [
     "InseparableError",
     "CrammerSingerSVC",
     "LabelRankingSVC",
-    "Costs",
     "CrammerSinger",
-    "cs_certificate",
-    "cs_gaps",
-    "cs_values",
     "score_radius",
     "solve_kernel",
     "LinearCrammerSinger",

@@ -38,12 +38,11 @@ from mcsvm_lit.core.landmarks import (
     choose_landmarks,
     fit_landmarks,
     footing_of,
-    hinge_parts,
     scores_of,
     span_certificates,
     until_certified,
 )
-from mcsvm_lit.core.passes import SmoothedHinge
+from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Effort, Goal, solve
 from mcsvm_lit.crammer_singer.costs import cost_table
@@ -57,15 +56,7 @@ from mcsvm_lit.crammer_singer.linear_solver import (
     SmallerRows,
     Sweeps,
 )
-from mcsvm_lit.crammer_singer.problem import (
-    ONE_EACH,
-    CrammerSinger,
-    State,
-    by_label,
-    one_hot,
-    score_radius,
-    slacks,
-)
+from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, score_radius
 from mcsvm_lit.crammer_singer.rows_at_work import RowsAtWork, minimise_hinge
 from mcsvm_lit.crammer_singer.sampled_newton import SampledNewton
 
@@ -136,7 +127,7 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
     X, y, K = training.X, training.y, training.n_classes
     problem = LinearCrammerSinger(Rows(marks.features(X), float(bias)), y, c, K, costs)
     strategies = [RowsAtWork(), SampledNewton(), Sweeps(), ProximalNewton()]
-    η, steps, aim = None, 0, goal.tol * (1 - 1e-3)
+    loss, η, steps, aim = Hinge(costs=costs), None, 0, goal.tol * (1 - 1e-3)
     for _ in range(2):
         left = None if goal.max_steps is None else goal.max_steps - steps
         solution = solve(problem, replace(goal, tol=aim, max_steps=left), strategies, η)
@@ -146,7 +137,7 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
         a = marks.expansion(W)
         F = scores_of(marks, X, a, b)
         point = SpanPoint(footing_of(marks, X), X, a, b, own_and_rest(η, y, c), float(bias))
-        parts = hinge_parts(F, η, y, costs.added(y, K))
+        parts = loss.value(F, y), loss.counted(η, y)
         certified = span_certificates(point, F, η, c, parts, n_iter=steps, tol=goal.tol)
         fit = LandmarkFit(marks, a, b, η, F, *certified)
         more = solution.certificate.converged and fit.certificate.certifiable
@@ -345,7 +336,7 @@ class CrammerSingerSVC(Certified, KernelClassifier):
                 )
             few = CANDIDATE_SHARE * goal.cache_size * 2**17  # numbers: the landmarks are chosen
             minimise = partial(minimise_hinge, numbers=few)
-            return fit_landmarks(training, c, number, SmoothedHinge(), bias, goal, minimise)
+            return fit_landmarks(training, c, number, Hinge(1.0), bias, goal, minimise)
 
         return until_certified(on_landmarks, n, self.rank)
 
@@ -413,7 +404,7 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         self._patterns = training.first[support]
         self.label_distribution_ = η[support]
         costs = by_label(self._table, y)
-        self.slack_ = training.back(slacks(F, y, costs))
+        self.slack_ = training.back(Hinge(costs=costs).value(F, y))
         self.n_iter_ = self.certificate_.n_iter
         self._labels = training.labels
         self._place = training.back(place, fill=-1)
@@ -427,7 +418,7 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         if len(absent):
             F = self._scores(self._check(X)[absent])
             y = training.labels[absent]
-            self.slack_[absent] = slacks(F, y, by_label(self._table, y))
+            self.slack_[absent] = Hinge(costs=by_label(self._table, y)).value(F, y)
 
     def _scores(self, X):
         F = Expansion.of(self)

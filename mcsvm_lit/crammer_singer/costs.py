@@ -8,7 +8,7 @@ __all__ = ["costs_cvxpy", "cost_table"]
 # %% ../../nbs/crammer_singer/13c_costs.ipynb #f39e65e2
 import numpy as np
 
-from mcsvm_lit.crammer_singer.problem import ONE_EACH, one_hot
+from mcsvm_lit.core.losses import ONE_EACH, one_hot
 from mcsvm_lit.engine.extras import optional
 
 

@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mcsvm_lit.core.certificates import Certificate, roundoff, score_rounding
+from mcsvm_lit.core.losses import Hinge
 from mcsvm_lit.core.solving import Solution, solve
-from mcsvm_lit.crammer_singer.problem import slacks
 
 # %% ../../nbs/crammer_singer/13b_hard_constraints.ipynb #b585c95c
 FIRST_C = 10.0  # in units of 1 / max K(x, x)
@@ -111,7 +111,7 @@ def hard_point(problem, state):
     else:
         half = (state.M**2).sum() / 2
         half_of_multipliers = (problem.rows.prototypes(α) ** 2).sum() / 2
-    shrunk = 1 - slacks(state.F, y).max()
+    shrunk = 1 - Hinge().value(state.F, y).max()
     primal = half / shrunk**2 if shrunk > 0 else np.inf
     norm = np.sqrt(2 * half_of_multipliers)
     least = total / norm if norm > 0 else np.inf if total > 0 else 0.0

@@ -69,11 +69,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mcsvm_lit.core.losses import ONE_EACH, Costs
 from mcsvm_lit.core.simplex import own_and_rest, project_row
 from mcsvm_lit.core.single import DoubleRows, SingleRows, double_scores
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import row_codes
-from mcsvm_lit.crammer_singer.problem import ONE_EACH, Costs, CrammerSinger, State
+from mcsvm_lit.crammer_singer.problem import CrammerSinger, State
 from mcsvm_lit.engine.compiled import kernel, stable_order
 from mcsvm_lit.engine.threads import one_thread
 

@@ -82,10 +82,11 @@ from scipy import sparse
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
 from mcsvm_lit.core.linear_algebra import conjugate_gradients, definite_solver
+from mcsvm_lit.core.losses import ONE_EACH, Costs, by_label, one_hot
 from mcsvm_lit.core.simplex import own_and_rest, project_row
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.crammer_singer.kernel_solver import contrary, exchange
-from mcsvm_lit.crammer_singer.problem import ONE_EACH, Costs, State, by_label, one_hot
+from mcsvm_lit.crammer_singer.problem import State
 from mcsvm_lit.engine.compiled import Indices, Matrix, Number, Vector, kernel
 from mcsvm_lit.engine.threads import cached_property, one_thread
 

@@ -33,8 +33,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mcsvm_lit.core.certificates import relative_gap
 from mcsvm_lit.core.kernels import Kernel, KernelRows, check_psd
+from mcsvm_lit.core.losses import Hinge, below_top, loss_certificate, one_hot
 from mcsvm_lit.core.simplex import project_simplex
-from mcsvm_lit.crammer_singer.problem import cs_certificate, cs_gaps, one_hot, psi
+from mcsvm_lit.crammer_singer.problem import psi
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #8b5e893b
@@ -82,7 +83,7 @@ class Descent:
     def gaps(self):
         "What each example contributes to the duality gap."
         self.scanned += len(self.y)
-        return cs_gaps(self.G, self.η, self.c)
+        return self.c * below_top(self.G, self.η)
 
     def solve(self, p):
         "Solve the reduced problem of example p and bring G up to date."
@@ -100,7 +101,7 @@ class Descent:
 
     @property
     def gap(self):
-        return float(cs_gaps(self.G, self.η, self.c).sum())
+        return float((self.c * below_top(self.G, self.η)).sum())
 
     @property
     def relative_gap(self):
@@ -257,7 +258,7 @@ def figure4(
     η, G = Y.copy(), -Y
     dual, step = 0.0, 0
     while True:
-        ψ, gap = psi(G, η), cs_gaps(G, η, c).sum()
+        ψ, gap = psi(G, η), (c * below_top(G, η)).sum()
         p = ψ.argmax()
         done = relative_gap(dual + gap, dual) <= tol or ψ[p] < ε
         if done or step == max_iter:
@@ -269,7 +270,7 @@ def figure4(
         G -= np.outer(Kxx[p], c[p] * δ)
         η[p] = new
     F = Kxx @ (c[:, None] * (Y - η))  # computed again, for the certificate
-    certificate = cs_certificate(F, η, y, c, step, tol, drift=np.abs(F - Y - G).max())
+    certificate = loss_certificate(Hinge(), F, η, y, c, step, tol, drift=np.abs(F - Y - G).max())
     if not done:
         message = f"figure4 stopped at max_iter={max_iter}: {certificate!r}"
         warnings.warn(message, ConvergenceWarning, stacklevel=2)

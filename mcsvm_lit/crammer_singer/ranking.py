@@ -42,12 +42,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from mcsvm_lit.core.estimators import Expansion, WholeFit, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
 from mcsvm_lit.core.linear_algebra import least_squares
+from mcsvm_lit.core.losses import Costs
 from mcsvm_lit.core.simplex import own_and_rest, project_row, project_simplex
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import scale_gamma, weighted_set
 from mcsvm_lit.crammer_singer.classifier import STRATEGIES
 from mcsvm_lit.crammer_singer.linear_solver import LinearCrammerSinger, Rows
-from mcsvm_lit.crammer_singer.problem import Costs, CrammerSinger, State
+from mcsvm_lit.crammer_singer.problem import CrammerSinger, State
 from mcsvm_lit.engine.compiled import Indices, Matrix, Vector, kernel
 from mcsvm_lit.engine.threads import cached_property, limit_public
 

@@ -32,7 +32,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from mcsvm_lit.core.passes import Rounds, SmoothedHinge, Standing, blocks_of, sampled_newton
+from mcsvm_lit.core.losses import Hinge, one_hot
+from mcsvm_lit.core.passes import Rounds, Standing, blocks_of, sampled_newton
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.crammer_singer.linear_solver import (
@@ -41,7 +42,7 @@ from mcsvm_lit.crammer_singer.linear_solver import (
     Rows,
     Sweeps,
 )
-from mcsvm_lit.crammer_singer.problem import State, one_hot
+from mcsvm_lit.crammer_singer.problem import State
 from mcsvm_lit.crammer_singer.sampled_newton import ROWS_AN_UNKNOWN
 
 # %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #dc85d95b
@@ -248,7 +249,7 @@ def solve_at_work(rounds, tol, most, numbers):
         inner = max(FINEST * tol, INNER * gap * (len(found.y) > 0))
         work.solve(inner)
     M, D = work.M, work.bound
-    return Standing(best, M, best - M, P, P, D, 0, None, SmoothedHinge(), work.given)
+    return Standing(best, M, best - M, P, P, D, 0, None, Hinge(1.0), work.given)
 
 
 # %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #c42f07d1
@@ -257,7 +258,7 @@ def minimise_hinge(rounds, loss, tol, most, numbers):
 
     Parameters
     ----------
-    loss : SmoothedHinge
+    loss : Hinge
         Where Newton's method begins.
     rounds, tol, most, numbers
         As for `solve_at_work`.

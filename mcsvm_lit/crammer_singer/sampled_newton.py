@@ -8,7 +8,8 @@ __all__ = ["ROWS_AN_UNKNOWN", "MANY_ROWS", "FINEST", "MOST_PASSES", "SampledNewt
 # %% ../../nbs/crammer_singer/13a_sampled_newton.ipynb #3555ed18
 import numpy as np
 
-from mcsvm_lit.core.passes import Rounds, SmoothedHinge, blocks_of, sampled_newton
+from mcsvm_lit.core.losses import Hinge
+from mcsvm_lit.core.passes import Rounds, blocks_of, sampled_newton
 from mcsvm_lit.crammer_singer.linear_solver import LinearCrammerSinger, joined
 from mcsvm_lit.crammer_singer.problem import State
 
@@ -43,7 +44,7 @@ class SampledNewton:
         def tell(here, passes):
             effort.tell(here.P, here.gap, passes - 1)  # the first one read no scores
 
-        end = sampled_newton(rounds, SmoothedHinge(), effort.aim, effort.budget, state.M, tell)
+        end = sampled_newton(rounds, Hinge(1.0), effort.aim, effort.budget, state.M, tell)
         effort.give_up()  # a second turn would begin with the widest smoothing again
         state = ended(problem, blocks, rounds.frame, end, effort.aim)
         return state, rounds.passes - 1

@@ -28,7 +28,7 @@ from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
 from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
-from mcsvm_lit.core.passes import Softmax
+from mcsvm_lit.core.losses import Softmax
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import row_codes
@@ -166,7 +166,8 @@ class KernelLogisticRegression(Certified, KernelClassifier):
     solver : {"auto", "smo", "newton"}, default="auto"
         "smo" takes exact steps on pairs or blocks, "newton" is Newton's method, and "auto" decides
         by the gap that it measures. With the linear kernel and few features the last two are
-        Newton's method in the coordinates of the features.
+        Newton's method in the coordinates of the features. With the linear kernel,
+        and with "poly" and a large `C`, "smo" may stop far from the optimum; then it warns.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in scikit-learn's SVC.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -324,8 +325,11 @@ class KernelLogisticRegression(Certified, KernelClassifier):
             training.y, self.C * training.weights, training.n_classes, self.fit_intercept
         )
 
+        halves = 2 if training.n_classes == 2 else 1  # two classes share one function
+
         def on_landmarks(number):
-            return fit_landmarks(training, c, number, Softmax(), bias, goal)
+            fit = fit_landmarks(training, c / halves, number, Softmax(), bias, goal)
+            return fit.times(halves)
 
         return until_certified(on_landmarks, len(training), self.rank)
 

@@ -32,14 +32,9 @@ from scipy.sparse import issparse
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
 from mcsvm_lit.core.linear_algebra import definite_solver
+from mcsvm_lit.core.losses import log_probabilities, softmax_kl, softmax_loss
 from mcsvm_lit.core.simplex import own_and_rest
-from mcsvm_lit.kernel_logistic.multinomial import (
-    best_intercepts,
-    log_probabilities,
-    softmax_check,
-    softmax_kl,
-    softmax_loss,
-)
+from mcsvm_lit.kernel_logistic.multinomial import best_intercepts, softmax_check
 
 # %% ../../nbs/kernel_logistic/23b_linear.ipynb #b308a17a
 NOTHING = 1e-150  # entries whose square is lost; a column of them is as good as zero

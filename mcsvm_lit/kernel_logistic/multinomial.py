@@ -18,12 +18,9 @@ __all__ = [
     "LEAST_LOGARITHM",
     "QUICK",
     "RISING_AIM",
-    "softmax_loss",
-    "log_probabilities",
     "softmax_check",
     "softmax_cvxpy",
     "softmax_dual_cvxpy",
-    "softmax_kl",
     "softmax_values",
     "softmax_score_bound",
     "softmax_certificate",
@@ -79,6 +76,7 @@ from scipy.special import log_softmax, logsumexp
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding
 from mcsvm_lit.core.linear_algebra import conjugate_gradients, definite_solver
+from mcsvm_lit.core.losses import log_probabilities, softmax_kl, softmax_loss
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Pace, solve
 from mcsvm_lit.engine.compiled import Indices, Matrix, SingleMatrix, Vector, kernel
@@ -108,27 +106,6 @@ DIRECTION_LIMIT = 500  # conjugate gradients for one Newton system
 LEAST_LOGARITHM = -600.0  # logarithms of given distributions are clipped here
 QUICK = 20  # steps that find the best intercepts of all but far scores
 RISING_AIM = 0.1  # relative gap asked for at the weights below those asked for
-
-
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #35ab0074
-def softmax_loss(
-    F,  # scores (n, K)
-    y,  # class indices
-):  # -> ℓ (n,)
-    "Minus the logarithm of the probability of the label (23.1); small losses keep all digits."
-    n = np.arange(len(y))
-    d = np.subtract(F.T, F[n, y], order="C")  # sums along the long side of a table are fast
-    d[y, n] = -np.inf
-    top = np.maximum(d.max(0), 0)
-    return top + np.log1p(np.exp(d - top).sum(0) + np.expm1(-top))
-
-
-def log_probabilities(F):  # scores (n, K) -> (n, K)
-    "The logarithms of the probabilities (23.1)."
-    u = np.array(F.T, order="C")
-    u -= u.max(0)
-    u -= np.log(np.exp(u).sum(0))
-    return np.ascontiguousarray(u.T)
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #cbe00c2b
@@ -201,27 +178,6 @@ def softmax_dual_cvxpy(
     problem = cp.Problem(cp.Maximize(entropy - quadratic), equalities)
     problem.solve(solver=solver, **kw)
     return η.value, problem.value
-
-
-# %% ../../nbs/kernel_logistic/23_multinomial.ipynb #d1510a9a
-def softmax_kl(
-    F,  # scores with intercepts (n, K)
-    u,  # log η (n, K)
-):  # -> (n,)
-    "Kullback-Leibler divergence of η from softmax(F), (23.8)."
-    u = np.ascontiguousarray(u.T)
-    h, η = F.T - u, np.exp(u)
-    d = h - (η * h).sum(0)
-    e = np.clip(d, -1e-3, 1e-3)
-    rise = e * e * (0.5 + e / 6 + e * e / 24 + e**3 / 120)
-    if (e != d).any():
-        low = np.minimum(d, 30)  # what is higher goes the other way
-        rise = np.where(e == d, rise, np.expm1(low) - low)
-    divergence = np.log1p((η * rise).sum(0))
-    far = (d >= 30).any(0)
-    if far.any():
-        divergence[far] = logsumexp(u[:, far] + d[:, far], axis=0)
-    return divergence
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #abbc2342

@@ -20,7 +20,8 @@ __all__ = [
 # %% ../../nbs/kernel_logistic/23c_sampled_newton.ipynb #30111c45
 import numpy as np
 
-from mcsvm_lit.core.passes import Rounds, Softmax, blocks_of, sampled_newton
+from mcsvm_lit.core.losses import Softmax
+from mcsvm_lit.core.passes import Rounds, blocks_of, sampled_newton
 from mcsvm_lit.kernel_logistic.linear import LinearLogistic, Table, few_features, values_and_slope
 from mcsvm_lit.kernel_logistic.multinomial import softmax_check
 

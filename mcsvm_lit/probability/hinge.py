@@ -4,7 +4,6 @@
 
 # %% auto #0
 __all__ = [
-    "LOSSES",
     "CURVATURE",
     "SHORT",
     "FARTHEST",
@@ -26,10 +25,8 @@ __all__ = [
     "SMALL",
     "BY_ROWS",
     "BY_KERNEL",
-    "gaps_between",
     "expand",
     "hinge_cvxpy",
-    "conjugate",
     "hinge_gaps",
     "hinge_values",
     "hinge_rounding",
@@ -43,7 +40,7 @@ __all__ = [
     "Newton",
     "conditions",
     "first_point",
-    "slope_at",
+    "smooth_loss",
     "competing",
     "newton_system",
     "interior_objective",
@@ -100,29 +97,21 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import xlogy
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff, score_rounding
 from mcsvm_lit.core.linear_algebra import least_squares
+from mcsvm_lit.core.losses import (
+    MARGIN_LOSSES,
+    SmallestMargin,
+    gaps_between,
+    margin_loss,
+    rivals,
+)
 from mcsvm_lit.core.simplex import project_row, room_along
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.engine.compiled import Count, Indices, Matrix, Number, Vector, kernel
 from mcsvm_lit.engine.extras import optional
 from mcsvm_lit.engine.threads import cached_property, one_thread
-from mcsvm_lit.probability.losses import dloss
-from mcsvm_lit.probability.losses import loss as loss_of
-
-
-# %% ../../nbs/probability/52_hinge.ipynb #c3c6350d
-def gaps_between(
-    F,  # scores (n, K)
-    y,  # class indices (n,)
-):  # -> (n, K), own score minus each; +inf at the own class
-    "The margins of every example against every other class."
-    rows = np.arange(len(y))
-    g = F[rows, y][:, None] - F
-    g[rows, y] = np.inf
-    return g
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #58b9a58c
@@ -153,13 +142,8 @@ def hinge_cvxpy(
     own = cp.sum(cp.multiply(np.eye(K)[y], F), axis=1)
     others = np.stack([(y + s) % K for s in range(1, K)])  # row s: another class for each example
     wins = [own - cp.sum(cp.multiply(np.eye(K)[k], F), axis=1) >= u for k in others]
-    loss_at = {
-        "hinge": lambda u: cp.pos(1 - u),
-        "logistic": lambda u: cp.logistic(-u),
-        "exponential": lambda u: cp.exp(-u),
-    }[loss]
     linear = 0 if β is None else cp.sum(cp.multiply(expand(β, y), F))
-    J = cp.sum_squares(W) / 2 + c @ loss_at(u) + linear
+    J = cp.sum_squares(W) / 2 + c @ margin_loss(loss).oracle(u) + linear
     problem = cp.Problem(cp.Minimize(J), [*wins, cp.sum(W, axis=0) == 0, cp.sum(b) == 0])
     problem.solve(solver=solver, **kw)
     α = np.zeros((n, K))
@@ -167,26 +151,11 @@ def hinge_cvxpy(
     return W.value, b.value, problem.value, α
 
 
-# %% ../../nbs/probability/52_hinge.ipynb #9a0fae0e
-def conjugate(p, loss="hinge"):  # shares p in [0, 1], any p >= 0 for the exponential
-    "h(p) of (52.5): the least value of ℓ(u) + p·u."
-    if loss == "hinge":
-        return p
-    if loss == "logistic":
-        return -xlogy(p, p) - xlogy(1 - p, 1 - p)
-    return p - xlogy(p, p)
-
-
 # %% ../../nbs/probability/52_hinge.ipynb #9135a9c5
 def hinge_gaps(F, α, y, c, loss="hinge"):  # -> (n,)
     "What each example contributes to the gap (52.6)."
-    g = gaps_between(F, y)
-    u = g.min(1)
-    p = np.divide(α.sum(1), c, out=np.zeros(len(y)), where=c > 0)
-    if loss != "exponential":
-        p = np.minimum(p, 1)
-    g[np.arange(len(y)), y] = u
-    return c * (loss_of(u, loss) + p * u - conjugate(p, loss)) + (α * (g - u[:, None])).sum(1)
+    η = np.divide(α, c[:, None], out=np.zeros(α.shape), where=c[:, None] > 0)
+    return c * SmallestMargin(margin_loss(loss)).shares(F, η, y)
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #d11bdde2
@@ -195,32 +164,18 @@ def hinge_values(F, α, y, c, β=None, b=0.0, loss="hinge"):  # -> (P, D)
     A = expand(α if β is None else α - β, y)
     half = (A * (F - b)).sum() / 2  # ½‖W‖²
     linear = 0.0 if β is None else (expand(β, y) * F).sum()
-    P = half + linear + c @ loss_of(gaps_between(F, y).min(1), loss)
+    P = half + linear + c @ SmallestMargin(margin_loss(loss)).value(F, y)
     return P, P - hinge_gaps(F, α, y, c, loss).sum()
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #000c8f0e
-def _complementarity(g, α, y, c, hinge):  # margins, overwritten at the own class -> a product
-    "The largest product of a multiplier and its slack."
-    u = g.min(1)
-    g[np.arange(len(y)), y] = u
-    excess = np.abs(α * (g - u[:, None])).max()
-    if not hinge:
-        return excess
-    p, ξ = α.sum(1), np.maximum(1 - u, 0)
-    return max(excess, np.abs((c - p) * ξ).max(), np.abs(p * (ξ - 1 + u)).max())
-
-
 def hinge_rounding(F, α, y, c, β, b, loss, errors):  # noqa: PLR0913 (as `hinge_certificate`)
     "How far P, D and the gap can be from those of exact arithmetic, (52.16)."
-    largest = 1 + np.abs(F).max(1) + np.abs(b).max()
-    steepest = np.ones(len(c))
-    if loss == "exponential":
-        steepest = np.exp(2 * errors - gaps_between(F, y).min(1))
-    if loss != "hinge":
-        p = np.divide(α.sum(1), c, out=np.ones(len(c)), where=c > 0)
-        largest += 40 + np.abs(np.log(np.where(p > 0, p, 1)))  # 40 > -log of the least 1 - p
-    weight = c * steepest + np.abs(α).sum(1) + (0 if β is None else np.abs(β).sum(1))
+    φ, u = margin_loss(loss), gaps_between(F, y).min(1)
+    p = np.divide(α.sum(1), c, out=np.ones(len(c)), where=c > 0)
+    largest = 1 + np.abs(F).max(1) + np.abs(b).max() + φ.terms(p)
+    held = np.abs(α).sum(1) + (0 if β is None else np.abs(β).sum(1))
+    weight = c * φ.steepest(u - 2 * errors) + held
     return gap_rounding(weight, errors, 2 * largest, lipschitz=5.0, operations=F.shape[1] + 20)
 
 
@@ -235,22 +190,21 @@ def hinge_certificate(  # noqa: PLR0913 (a point, its problem, and what is known
     errors=0.0,  # how far rounding may have moved the scores of each example, (4.8)
 ):  # -> Certificate
     "The certificate of the solution that α and b make, with scores F."
-    total, p, hinge = c.sum(), α.sum(1), loss == "hinge"
-    over = np.zeros(len(c)) if loss == "exponential" else np.maximum(p - c, 0)
-    balance = expand(α if β is None else α - β, y).sum(0)
-    g = gaps_between(F, y)
+    φ, total, p, g = margin_loss(loss), c.sum(), α.sum(1), gaps_between(F, y)
+    u, over = g.min(1), φ.beyond(p, c)
+    balance = np.abs(expand(α if β is None else α - β, y).sum(0))
+    excess = np.abs(rivals(α, y) * (np.where(np.isinf(g), u[:, None], g) - u[:, None]))
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite loss is one
         P, D = hinge_values(F, α, y, c, β, b, loss)
+        slips = balance.sum() + 2 * over.sum()
         rounding = hinge_rounding(F, α, y, c, β, b, loss, errors)
-        slips = np.abs(balance).sum() + 2 * over.sum()
         rounding += slips * (1 + np.abs(F).max() + 2 * np.abs(b).max())
-    slope = 0.0 if hinge else np.abs(p + c * dloss(g.min(1), loss)).max() / total
     return Certificate(
         primal=float(P),
         dual=float(D) if np.isfinite(P) else -np.inf,
-        dual_feasibility=float(max(0.0, -α.min(), over.max(), np.abs(balance).max()) / total),
-        stationarity=float(slope),
-        complementarity=float(_complementarity(g, α, y, c, hinge)),
+        dual_feasibility=float(max(0.0, -α.min(), over.max(), balance.max()) / total),
+        stationarity=float(φ.off_slope(p, c, u).max() / total),
+        complementarity=float(max(excess.max(), φ.slackness(p, c, u).max())),
         tol=1e-8,
         unit=0.0 if β is None else float(total),
         rounding=float(rounding),
@@ -331,7 +285,6 @@ def least_norm(L, sweeps=2000):  # -> b
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #850d182c
-LOSSES = {"hinge": 0, "logistic": 1, "exponential": 2}
 CURVATURE = 1e-9
 SHORT = 0.995
 FARTHEST = 4.0
@@ -350,7 +303,8 @@ class Conditions(NamedTuple):
     y: Indices  # class indices
     c: Vector  # positive weights
     B: Matrix  # linear term (K, q + 1)
-    loss: Count  # its number in `LOSSES`
+    smooth: Count  # is the loss smooth?
+    ρ: Number  # of its second derivative p (1 - ρ p), for a smooth loss of slope -p
     ε: Number  # curvature in the intercepts
 
 
@@ -379,9 +333,8 @@ def conditions(Z, y, c, K, β=None, loss="hinge"):  # rows, class indices, weigh
     "The data of (52.1) as the interior point method wants it."
     Z1 = np.ascontiguousarray(np.c_[Z, np.ones(len(y))])
     B = np.zeros((K, Z1.shape[1])) if β is None else np.ascontiguousarray(expand(β, y).T @ Z1)
-    return Conditions(
-        Z1, np.asarray(y, np.int64), c, B, LOSSES[loss], CURVATURE * min(1.0, c.sum())
-    )
+    φ, ε = margin_loss(loss), CURVATURE * min(1.0, c.sum())
+    return Conditions(Z1, np.asarray(y, np.int64), c, B, int(φ.smooth), φ.damping, ε)
 
 
 def first_point(m, b=0.0):  # Conditions, intercepts to start from (smooth losses only) -> Interior
@@ -391,28 +344,28 @@ def first_point(m, b=0.0):  # Conditions, intercepts to start from (smooth losse
     Θ = np.zeros((K, q1))
     Θ[:, -1] = b
     F = np.tile(Θ[:, -1], (n, 1))
-    if m.loss == LOSSES["hinge"]:
+    if not m.smooth:
         ξ = np.full(n, 2.0)
         s, η = ξ[:, None] - 1 + Y, np.repeat(m.c[:, None] / K, K, 1)
         return Interior(Θ, F, ξ, s, η)
     ξ = np.where(Y == 1, -np.inf, F).max(1) + 0.5
     s = (ξ[:, None] - F) * (1 - Y) + Y
-    pull = -m.c * slope_at(F[np.arange(n), m.y] - ξ, m.loss)
+    pull = -m.c * smooth_loss(m).slope(F[np.arange(n), m.y] - ξ)
     share = (1 - Y) / s  # pull is what the multipliers of the others add up to
     η = share * (pull / share.sum(1))[:, None] + Y * (m.c - pull)[:, None]
     return Interior(Θ, F, ξ, s, η)
 
 
-def slope_at(u, loss):  # margins, number of a loss
-    "The derivative of a loss, by its number."
-    return dloss(u, list(LOSSES)[loss])
+def smooth_loss(m):  # Conditions -> MarginLoss
+    "The smooth loss that the numbers in `m` stand for."
+    return next(φ for φ in MARGIN_LOSSES.values() if φ.smooth and φ.damping == m.ρ)
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #f2129dca
 def competing(m):  # Conditions -> (n, K) booleans
     "The pairs with a slack: all, but for a smooth loss not the own class."
     play = np.ones((len(m.y), len(m.B)), bool)
-    if m.loss:
+    if m.smooth:
         play[np.arange(len(m.y)), m.y] = False
     return play
 
@@ -423,16 +376,16 @@ def newton_system(m, p):  # Conditions, Interior -> Newton
     penalty = np.r_[np.ones(m.Z1.shape[1] - 1), m.ε]
     rd = penalty * p.Θ + m.B + (p.η - m.c[:, None] * np.eye(len(m.B))[m.y]).T @ m.Z1
     D = play * p.η / p.s
-    if m.loss:
-        pull = -slope_at(p.F[n, m.y] - p.ξ, m.loss)
-        D[n, m.y] = m.c * pull * (1 - pull if m.loss == LOSSES["logistic"] else 1)
+    if m.smooth:
+        pull = -smooth_loss(m).slope(p.F[n, m.y] - p.ξ)
+        D[n, m.y] = m.c * pull * (1 - m.ρ * pull)
     return Newton(D, -(play * p.η), rd, m.c - p.η.sum(1), D.sum(1))
 
 
 def interior_objective(m, p):  # Conditions, Interior -> P
     "The objective at a point of the method, whose ξ need not be the smallest."
     u = p.F[np.arange(len(m.y)), m.y] - p.ξ
-    lost = loss_of(u, list(LOSSES)[m.loss]) if m.loss else -u
+    lost = smooth_loss(m).value(u) if m.smooth else -u
     return (p.Θ[:, :-1] ** 2).sum() / 2 + (m.B * p.Θ).sum() + m.c @ lost
 
 
@@ -499,12 +452,12 @@ def interior_step(m, p, newton, least=0.0):  # …, smallest μ to aim at -> Int
         raise LinAlgError("A Newton step is beyond the range of float64.")
     d = newton_direction(m.Z1, factor, newton._replace(h=h))
     t = min(1.0, SHORT * longest_step(p, d, play))
-    if m.loss:
+    if m.smooth:
         t = min(t, FARTHEST / max(np.abs(d.F[n, m.y] - d.ξ).max(), 1e-300))
     p = Interior(*(v + t * dv for v, dv in zip(p, d)))
-    if m.loss:
+    if m.smooth:
         p.s[n, m.y] = 1.0
-        p.η[n, m.y] = m.c * (1 + slope_at(p.F[n, m.y] - p.ξ, m.loss))
+        p.η[n, m.y] = m.c * (1 + smooth_loss(m).slope(p.F[n, m.y] - p.ξ))
     return p
 
 
@@ -688,32 +641,33 @@ def solve_direction(Z1, L, newton, d):  # fills d
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #f72238e8
-@kernel("f8, i8")
-def pull_at(u, loss):
+@kernel("f8, f8")
+def pull_at(u, ρ):
     "Minus the slope of a smooth loss."
-    return 1 / (1 + np.exp(u)) if loss == 1 else np.exp(-u)
+    return np.exp(-u) if ρ == 0 else 1 / (ρ + np.exp(u))
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #b70c71c1
-@kernel("f8, i8")
-def value_at(u, loss):
-    "A smooth loss; for the hinge -u, which is ξ - f_y."
-    if loss == 0:
-        return -u
-    return np.exp(-u) if loss == 2 else max(-u, 0.0) + np.log1p(np.exp(-abs(u)))
+@kernel("f8, f8")
+def value_at(u, ρ):
+    "A smooth loss, log(1 + ρ exp(-u)) / ρ."
+    if ρ == 0:
+        return np.exp(-u)
+    v = u - np.log(ρ)
+    return (max(-v, 0.0) + np.log1p(np.exp(-abs(v)))) / ρ
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #67635224
 @kernel("Conditions, Interior, Interior")
 def reach(m, p, d):  # a point, a direction -> (longest step, complementarity after it)
     "How far a step may go, and what complementarity is left after it."
-    y, loss = m.y, m.loss
+    y, smooth = m.y, m.smooth
     s, η, ds, dη = p.s, p.η, d.s, d.η
     n, K = s.shape
     t, after = 1.0, 0.0
     for i in range(n):
         for k in range(K):
-            if loss and k == y[i]:
+            if smooth and k == y[i]:
                 continue
             if ds[i, k] * t < -s[i, k]:
                 t = -s[i, k] / ds[i, k]
@@ -721,7 +675,7 @@ def reach(m, p, d):  # a point, a direction -> (longest step, complementarity af
                 t = -η[i, k] / dη[i, k]
     for i in range(n):
         for k in range(K):
-            if not (loss and k == y[i]):
+            if not (smooth and k == y[i]):
                 after += (s[i, k] + t * ds[i, k]) * (η[i, k] + t * dη[i, k])
     return t, after
 
@@ -730,7 +684,7 @@ def reach(m, p, d):  # a point, a direction -> (longest step, complementarity af
 @kernel("Conditions, Interior, Newton")
 def newton_terms(m, p, newton):  # fills D, h and total -> complementarity
     "D and h of (52.10) at a point."
-    y, c, loss = m.y, m.c, m.loss
+    y, c, smooth, ρ = m.y, m.c, m.smooth, m.ρ
     _, F, ξ, s, η = p
     D, h, _, _, total = newton
     n, K = F.shape
@@ -738,9 +692,9 @@ def newton_terms(m, p, newton):  # fills D, h and total -> complementarity
     for i in range(n):
         total[i] = 0.0
         for k in range(K):
-            if loss and k == y[i]:
-                pull = pull_at(F[i, k] - ξ[i], loss)
-                D[i, k] = c[i] * pull * (1 - pull if loss == 1 else 1.0)
+            if smooth and k == y[i]:
+                pull = pull_at(F[i, k] - ξ[i], ρ)
+                D[i, k] = c[i] * pull * (1 - ρ * pull)
                 h[i, k] = 0.0
             else:
                 D[i, k] = η[i, k] / s[i, k]
@@ -774,7 +728,7 @@ def residuals(m, p, newton):  # fills rd and rc -> the largest residual
 @kernel("Conditions, Interior")
 def objective_at(m, p):
     "The objective at a point of the method."
-    y, c, B, loss = m.y, m.c, m.B, m.loss
+    y, c, B = m.y, m.c, m.B
     Θ, F, ξ = p.Θ, p.F, p.ξ
     K, q = B.shape
     P = 0.0
@@ -782,7 +736,8 @@ def objective_at(m, p):
         for a in range(q):
             P += B[k, a] * Θ[k, a] + (0.0 if a == q - 1 else Θ[k, a] * Θ[k, a] / 2)
     for i in range(len(y)):
-        P += c[i] * value_at(F[i, y[i]] - ξ[i], loss)
+        u = F[i, y[i]] - ξ[i]  # the hinge is -u here, which is ξ - f_y
+        P += c[i] * (value_at(u, m.ρ) if m.smooth else -u)
     return P
 
 
@@ -790,11 +745,11 @@ def objective_at(m, p):
 @kernel("Conditions, Interior, Interior, f8, f8[:,::1]")
 def correct(m, p, d, μ, h):  # changes h
     "Mehrotra's second-order correction, towards s η = μ."
-    y, loss, s, ds, dη = m.y, m.loss, p.s, d.s, d.η
+    y, smooth, s, ds, dη = m.y, m.smooth, p.s, d.s, d.η
     n, K = s.shape
     for i in range(n):
         for k in range(K):
-            if not (loss and k == y[i]):
+            if not (smooth and k == y[i]):
                 h[i, k] += (μ - ds[i, k] * dη[i, k]) / s[i, k]
 
 
@@ -807,11 +762,11 @@ def advance(m, p, d, t):  # changes p
     ξ += t * d.ξ
     s += t * d.s
     η += t * d.η
-    y, c, loss = m.y, m.c, m.loss
-    if loss:
+    y, c, smooth, ρ = m.y, m.c, m.smooth, m.ρ
+    if smooth:
         for i in range(len(y)):
             s[i, y[i]] = 1.0
-            η[i, y[i]] = c[i] * (1 - pull_at(F[i, y[i]] - ξ[i], loss))
+            η[i, y[i]] = c[i] * (1 - pull_at(F[i, y[i]] - ξ[i], ρ))
 
 
 @kernel("Conditions, Interior, Interior")
@@ -819,7 +774,7 @@ def step_length(m, p, d):
     "A little less than the longest step; a margin of a smooth loss moves by at most `FARTHEST`."
     t = min(1.0, SHORT * reach(m, p, d)[0])
     y, dF, dξ = m.y, d.F, d.ξ
-    if m.loss:
+    if m.smooth:
         for i in range(len(y)):
             t = min(t, FARTHEST / max(abs(dF[i, y[i]] - dξ[i]), 1e-300))
     return t
@@ -830,7 +785,7 @@ def step_length(m, p, d):
 def interior(m, p, tol, most):  # moves p to the solution -> steps
     "Primal-dual steps until complementarity and residuals are small."
     (n, q), K = m.Z1.shape, len(m.B)
-    total, slacks = m.c.sum(), n * K - (n if m.loss else 0)
+    total, slacks = m.c.sum(), n * K - (n if m.smooth else 0)
     floor = FLOOR * total if np.any(m.B != 0) else 0.0
     newton = Newton(np.empty((n, K)), np.empty((n, K)), np.empty((K, q)), np.empty(n), np.empty(n))
     d = Interior(
@@ -939,9 +894,12 @@ class WeightedHinge:
     κ: float = 0.0
 
     def __post_init__(self):
-        if self.loss not in LOSSES:
-            names = ", ".join(map(repr, LOSSES))
-            raise ValueError(f"loss must be one of {names}, got {self.loss!r}.")
+        margin_loss(self.loss)  # or one sentence
+
+    @property
+    def φ(self):
+        "The loss of the smallest margin."
+        return margin_loss(self.loss)
 
     @cached_property
     def gram(self):
@@ -993,7 +951,7 @@ class WeightedHinge:
 
     def feasible(self, α):
         "Multipliers cut to 0 ≤ α and, where the loss asks for it, Σ_k α_ik ≤ c_i."
-        if self.loss == "exponential":
+        if not self.φ.bounded:
             return np.maximum(α, 0)
         total = α.sum(1)
         share = np.divide(self.c, total, out=np.ones(len(total)), where=total > self.c)
@@ -1013,7 +971,7 @@ class WeightedHinge:
     def _shifted(self, α, r):
         "One solution of (52.17)."
         own = np.arange(len(self.y)), self.y
-        if self.loss == "exponential":  # multipliers have no bound, and need no counterweight
+        if not self.φ.bounded:  # multipliers have no bound, and need no counterweight
             S = np.zeros((self.K, self.K))
             np.add.at(S, self.y, α)
             S = S + S.T
@@ -1051,7 +1009,7 @@ class InteriorPoint:
 
     def suits(self, problem, goal):
         "Rows are needed, and a smooth loss for the second start."
-        return problem.Z is not None and not (self.from_weights and problem.loss == "hinge")
+        return problem.Z is not None and (problem.φ.smooth or not self.from_weights)
 
     def budget(self, problem, goal):
         "Newton steps."
@@ -1084,7 +1042,7 @@ class InteriorPoint:
         if not self.from_weights:
             return 0.0
         b = np.log(np.maximum(np.bincount(problem.y, problem.c, problem.K), 1e-300))
-        return (b - b.mean()) / (2 if problem.loss == "exponential" else 1)
+        return (b - b.mean()) / problem.φ.log_odds
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #e244ed7d
@@ -1096,7 +1054,7 @@ class Rescaling:
 
     def suits(self, problem, goal):
         "Only the hinge has margins that should be one, and only without a linear term."
-        return problem.loss == "hinge" and problem.β is None
+        return not problem.φ.smooth and problem.β is None
 
     def budget(self, problem, goal):
         "There is one step to take."
@@ -1316,7 +1274,7 @@ class DualAscent:
 
     def suits(self, problem, goal):
         "The hinge, with a kernel matrix or few enough rows to make one."
-        return problem.loss == "hinge" and (problem.R is not None or len(problem.y) <= SMALL)
+        return not problem.φ.smooth and (problem.R is not None or len(problem.y) <= SMALL)
 
     def budget(self, problem, goal):
         "Passes: as many steps as there are examples."

@@ -4,10 +4,7 @@
 
 # %% auto #0
 __all__ = [
-    "LOSSES",
     "margins",
-    "Loss",
-    "loss_named",
     "loss",
     "dloss",
     "truncated",
@@ -29,12 +26,11 @@ __all__ = [
 
 # %% ../../nbs/probability/50_losses.ipynb #01ca2338
 import warnings
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+
+from mcsvm_lit.core.losses import margin_loss
 
 
 # %% ../../nbs/probability/50_losses.ipynb #722ec8e5
@@ -49,42 +45,14 @@ def margins(F):  # scores (…,K)
 
 
 # %% ../../nbs/probability/50_losses.ipynb #4c05baa4
-class Loss(NamedTuple):
-    "A loss of the margin that never increases."
-
-    value: Callable
-    slope: Callable  # its derivative
-    inverse: Callable  # the margin at which it takes a value v > 0
-
-
-LOSSES = {
-    "hinge": Loss(
-        lambda u: np.maximum(1 - u, 0), lambda u: -(u < 1.0).astype(float), lambda v: 1 - v
-    ),
-    "logistic": Loss(
-        lambda u: np.logaddexp(0, -u), lambda u: -expit(-u), lambda v: -np.log(np.expm1(v))
-    ),
-    "exponential": Loss(lambda u: np.exp(-u), lambda u: -np.exp(-u), lambda v: -np.log(v)),
-}
-
-
-def loss_named(name):  # -> Loss
-    "A loss by its name."
-    if name not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {name!r}.")
-    return LOSSES[name]
-
-
 def loss(u, name="hinge"):  # margins; "hinge", "logistic" or "exponential"
     "What margin `u` costs; infinitely much where float64 has no number that large."
-    with np.errstate(over="ignore"):
-        return loss_named(name).value(np.asarray(u, float))
+    return margin_loss(name).value(np.asarray(u, float))
 
 
 def dloss(u, name="hinge"):  # as in `loss`
     "The derivative of `loss`; the hinge counts as flat at 1."
-    with np.errstate(over="ignore"):
-        return loss_named(name).slope(np.asarray(u, float))
+    return margin_loss(name).slope(np.asarray(u, float))
 
 
 # %% ../../nbs/probability/50_losses.ipynb #5b4bc27e
@@ -131,13 +99,8 @@ def best_gap(t, s=-np.inf, name="hinge"):  # shares 0 <= t < 1 of the top class;
         raise ValueError(
             "The share of a class that leaves something to the others is at least 0 and below 1."
         )
-    zero = np.zeros(t.shape)
-    if name == "hinge":
-        u = np.stack([zero, zero + 1])
-    else:
-        with np.errstate(divide="ignore"):
-            inner = np.log(t / (1 - t)) / (2 if name == "exponential" else 1)
-        u = np.stack([zero, np.clip(inner, 0, -s), zero + np.inf])
+    zero, φ = np.zeros(t.shape), margin_loss(name)
+    u = np.stack([zero, np.clip(φ.best_lead(t), 0, -s), zero + φ.flat])
     r = gap_risk(t, u, s, name)
     return np.take_along_axis(u, (r <= r.min(0) * (1 + 1e-14)).argmax(0)[None], 0)[0]
 
@@ -157,7 +120,7 @@ def consistency_threshold(K, name="hinge"):  # number of classes; as in `loss`
     "The lowest truncation with which the loss is weighted Fisher-consistent, (50.11)."
     if not isinstance(K, Integral) or K < 2:
         raise ValueError(f"The number of classes must be a whole number of at least 2, got {K!r}.")
-    ℓ = loss_named(name)
+    ℓ = margin_loss(name)
     return -np.inf if K == 2 else float(ℓ.inverse(ℓ.value(0.0) * K / (K - 1)))
 
 

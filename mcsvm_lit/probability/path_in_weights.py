@@ -66,6 +66,7 @@ from numpy.linalg import LinAlgError
 
 from mcsvm_lit.core.certificates import relative_gap
 from mcsvm_lit.core.estimators import progress
+from mcsvm_lit.core.losses import gaps_between
 from mcsvm_lit.core.paths import ExactPath, between
 from mcsvm_lit.engine.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
 from mcsvm_lit.engine.threads import one_thread
@@ -75,7 +76,6 @@ from mcsvm_lit.probability.hinge import (
     WeightedHinge,
     conditions,
     expand,
-    gaps_between,
     hinge_values,
     interior_point,
     solution_of,

@@ -63,6 +63,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from mcsvm_lit.core.certificates import FEASIBLE
 from mcsvm_lit.core.estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, check_psd, pivoted_cholesky
+from mcsvm_lit.core.losses import gaps_between
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.probability.hinge import (
     BY_KERNEL,
@@ -74,7 +75,6 @@ from mcsvm_lit.probability.hinge import (
     InteriorPoint,
     WeightedHinge,
     expand,
-    gaps_between,
     intercept_bounds,
     least_norm,
     solution_of,

@@ -75,8 +75,7 @@ class DaskRounds(Rounds):
 
     def report(self, loss, W, draw):
         report = self.reduced(visit, added, self.frame, loss, W, draw)
-        X, η, c = report.sample
-        numbers = X.data.nbytes + η.nbytes + c.nbytes
+        numbers = sum(a.data.nbytes for a in report.sample)
         self.received += self.n_blocks * (report.M.nbytes + report.sums.nbytes) + numbers
         return report
 

@@ -132,13 +132,13 @@ def _by_rule(graph, D, decision):
 
 def _margin_scores(graph, X, model):
     """The scores of a twin margin classifier."""
-    linear, alive = model.kernel_.name == "linear", model.norms_ > 0
+    alive = model.norms_ > 0
     if not alive.any():  # the frequencies of the classes decide
         nothing = np.zeros((model.n_features_in_, len(alive)))
         return graph.add("Add", graph.add("MatMul", X, nothing), model._share - 1)
-    A = _dense(model.coef_).T if linear else _dense(model._coefficients)
-    scaled = A[:, alive] / model.norms_[alive]
-    F = _products(graph, X, model.kernel_, model._fit_X, scaled)
+    expansion = model._expansion
+    scaled = _dense(expansion.coefficients)[:, alive] / model.norms_[alive]
+    F = _products(graph, X, expansion.kernel, expansion.rows, scaled)
     D = graph.add("Add", F, model.intercept_[alive] / model.norms_[alive])
     S = _by_rule(graph, D, model.decision_)
     if alive.all():
@@ -176,7 +176,7 @@ def _pair_scores(graph, X, model):
         tests.append(graph.add("Greater", f, level))
         distances.append(graph.add("Div", graph.add("Abs", f), lengths[:, a]))
     nearer = graph.add("Not", graph.add("Greater", *distances))
-    for_first, for_second = _votes_of_pairs(graph, tests, nearer, model._vote)
+    for_first, for_second = _votes_of_pairs(graph, tests, nearer, model._decision)
     apart = graph.add("Sub", *distances[::-1])
     total = graph.add("Max", graph.add("Add", *distances), np.array(1e-300))
     near = graph.add("Div", apart, total)

@@ -35,14 +35,12 @@ from mcsvm_lit.core.landmarks import (
     Pull,
     SpanPoint,
     beyond,
-    hinge_parts,
     imbalance,
-    softmax_parts,
     square_of_bias,
     sums_rounding,
     two_certificates,
 )
-from mcsvm_lit.core.passes import SmoothedHinge, mixture
+from mcsvm_lit.core.passes import mixture
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.training import Moments, moments
 
@@ -137,7 +135,7 @@ class Asked(NamedTuple):
     free : bool, default=False
         Is it free of the penalty?
     mixed : pair, default=(0.0, None)
-        The share and the distribution of (7b.6).
+        The share and the distribution of (7b.4).
     grouped : bool, default=False
         Are the rows with α ≠ 0 too many to be collected?
     given : dict, optional
@@ -219,8 +217,7 @@ def span_report(block, footing, asked):  # -> SpanReport
     F, η, α = at_landmarks(block, footing, asked)
     _, y, c, _ = block
     point = SpanPoint(footing, block.X, asked.a, asked.b, α, asked.shift)
-    hinge = isinstance(asked.loss, SmoothedHinge)
-    ℓ, h = parts = (hinge_parts if hinge else softmax_parts)(F, η, y)
+    ℓ, h = parts = asked.loss.value(F, y), asked.loss.counted(η, y)
     rounding, largest = sums_rounding(point, F, η, c, parts, later=asked.n_blocks)
     left = np.zeros(α.shape[1])
     if asked.grouped:

@@ -48,11 +48,10 @@ from mcsvm_lit.core.landmarks import (
     footing_of,
     times,
 )
+from mcsvm_lit.core.losses import Hinge, Softmax
 from mcsvm_lit.core.passes import (
     Draw,
     Rounds,
-    SmoothedHinge,
-    Softmax,
     mixture,
     sampled_newton,
 )
@@ -140,11 +139,7 @@ def rounding_of(here, rounds):
 def certificate_of(here, rounds, n_iter, tol, factor, surveys=0, rounding=0.0):
     "The certificate of the point where a fit ended."
     N = rounds.totals.N
-    unit = N.sum()
-    if not isinstance(here.loss, SmoothedHinge):
-        shares = N / N.sum()
-        free = rounds.frame.free and rounds.frame.bias
-        unit = N.sum() * (-(shares * np.log(shares)).sum() if free else np.log(len(N)))
+    unit = here.loss.unit(N, free=bool(rounds.frame.free and rounds.frame.bias))
     return PassCertificate(
         primal=factor * here.P,
         dual=factor * here.D,
@@ -213,7 +208,7 @@ def with_best_intercepts(here, rounds):  # -> Standing
 def minimised(rounds, loss, tol, most, numbers):  # -> Standing, passes without those that settle
     "Return the solution, with the best intercepts; `numbers`: memory for rows at work."
     before = rounds.passes
-    if isinstance(loss, SmoothedHinge):
+    if isinstance(loss, Hinge):
         here = minimise_hinge(rounds, loss, tol, most, numbers)
     else:
         here = sampled_newton(rounds, loss, tol, most)
@@ -587,7 +582,7 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         self.cache_size = cache_size
 
     def _loss(self):
-        return SmoothedHinge()
+        return Hinge(1.0)
 
     def _bias(self):
         return float(self.fit_intercept), False

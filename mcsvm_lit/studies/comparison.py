@@ -75,7 +75,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -337,7 +337,7 @@ LABELS = {
         True,
     ),
     "TwinKSVC, linear": Candidate(
-        ours("TwinKSVC"), lambda d: dict(lam1=WEIGHTS, lam2=WEIGHTS), True, 7
+        ours("TwinKSVC"), lambda d: dict(lam=list(product(WEIGHTS, WEIGHTS))), True, 7
     ),
     "SVC": Candidate(svc, kernel_grid),
     "LinearSVC": Candidate(linear_svc, weights_only),

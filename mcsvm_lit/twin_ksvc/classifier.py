@@ -103,15 +103,15 @@ from mcsvm_lit.twin_ksvc.vote import Ballot, Rules, climb, squash, tally
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #b7095485
-def own_qp(X, y, i, weights=None, eps=0.2, delta=1e-4):  # features, class indices -> TwinQP
+def own_qp(X, y, i, weights=None, epsilon=0.2, ridge=1e-4):  # features, class indices -> TwinQP
     "The program whose plane is near class i and asks all others for a margin of 1 - ε, (44.3)."
     A = y == i
-    qp = twin_qp(X[A], X[~A], None, eps, delta)
-    qp = replace(qp, q=np.full(len(qp.q), 1 - eps))
+    qp = twin_qp(X[A], X[~A], None, epsilon, ridge)
+    qp = replace(qp, q=np.full(len(qp.q), 1 - epsilon))
     if weights is None or (weights == 1).all():
         return qp
     F = homogeneous(X[A]) * np.sqrt(weights[A])[:, None]
-    R = np.linalg.qr(np.r_[F, np.sqrt(delta) * np.eye(F.shape[1])], mode="r")
+    R = np.linalg.qr(np.r_[F, np.sqrt(ridge) * np.eye(F.shape[1])], mode="r")
     return replace(qp, R=R, W=rows_of_dual(qp.N, R), hi=weights[~A])
 
 
@@ -128,14 +128,14 @@ def away_from(qp, of_other):  # of `own_qp`, which of its rows are of the other 
     return replace(qp, **rows, q=q, nB=nB, nC=len(order) - nB)
 
 
-def pair_qp(X, y, pair, weights=None, eps=0.2, delta=1e-4):  # features, class indices -> TwinQP
+def pair_qp(X, y, pair, weights=None, epsilon=0.2, ridge=1e-4):  # features, class indices -> TwinQP
     "The program whose plane is near class i of the pair, away from class j and the rest, (44.3)."
     i, j = pair
-    return away_from(own_qp(X, y, i, weights, eps, delta), y[y != i] == j)
+    return away_from(own_qp(X, y, i, weights, epsilon, ridge), y[y != i] == j)
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #54b69752
-RIDGE = 1e-4  # what delta="scale" means for rows about one from their mean; the paper's number
+RIDGE = 1e-4  # what ridge="scale" means for rows about one from their mean; the paper's number
 
 
 class Standard(NamedTuple):
@@ -154,19 +154,19 @@ class Standard(NamedTuple):
         return np.concatenate([w, planes[..., -1:] - (w @ self.centre)[..., None]], axis=-1)
 
 
-def standard_of(rows, weights, delta):  # rows (n, d), weights (n,), number or "scale" -> Standard
+def standard_of(rows, weights, ridge):  # rows (n, d), weights (n,), number or "scale" -> Standard
     "Origin, unit and ridge for these rows."
     share = weights / weights.sum()
     centre = share @ rows
     spread = float(share @ ((rows - centre) ** 2).sum(axis=1))
     largest = np.abs(rows).max(initial=0.0)
-    return Standard(centre, *unit_and_ridge(spread, largest, delta), spread)
+    return Standard(centre, *unit_and_ridge(spread, largest, ridge), spread)
 
 
-def unit_and_ridge(spread, largest, delta):  # largest: entry -> σ, δ
-    "What `delta` means for rows with this mean squared distance from their mean."
-    if delta != "scale":
-        return 1.0, delta
+def unit_and_ridge(spread, largest, ridge):  # largest: entry -> σ, δ
+    "What `ridge` means for rows with this mean squared distance from their mean."
+    if ridge != "scale":
+        return 1.0, ridge
     # rows that differ by rounding only are all the same
     differ = spread > (1e-14 * largest) ** 2
     return spread**0.5 if differ else 1.0, RIDGE
@@ -287,7 +287,7 @@ class KernelPlanes:
     training : Training
         The data.
     settings : TwinKSVC
-        Its parameters `eps`, `delta`, `tol`, `rank` and `cache_size`.
+        Its parameters `epsilon`, `ridge`, `tol`, `rank` and `cache_size`.
     """
 
     def __init__(self, training, settings):
@@ -299,7 +299,7 @@ class KernelPlanes:
         c = training.weights
         self.values = KernelValues(training.kernel, training.X, c, settings.cache_size)
         spread, largest = self.values.spread, self.values.diagonal.max() ** 0.5
-        size, ridge = unit_and_ridge(spread, largest, settings.delta)
+        size, ridge = unit_and_ridge(spread, largest, settings.ridge)
         self.values.size = size
         self.standard = Standard(None, size, ridge, spread)
         self.marks = None
@@ -318,7 +318,7 @@ class KernelPlanes:
     def find(self, space, j, lam):  # -> FoundPlane
         "The plane near the own class of a space and away from class j and the rest."
         s, others = self.settings, space.others
-        q = np.where(self.training.y[others] == j, 1.0, 1.0 - s.eps)
+        q = np.where(self.training.y[others] == j, 1.0, 1.0 - s.epsilon)
         problem = KernelPlane(space, q, self.training.weights[others], lam)
         solution = solve(problem, Goal(s.tol), [SolveByColumns()])
         state, certificate = solution.state, solution.certificate
@@ -331,9 +331,9 @@ class KernelPlanes:
         "The same in explicit features: slow, but it bears kernel values that dwarf δ."
         t, s = self.training, self.settings
         marks = self.marks or landmarks_of(t.kernel, t.X)
-        standard = standard_of(marks.features, t.weights, s.delta)
+        standard = standard_of(marks.features, t.weights, s.ridge)
         rows = standard(marks.features)
-        qp = pair_qp(rows, t.y, (i, j), t.weights, s.eps, standard.ridge)
+        qp = pair_qp(rows, t.y, (i, j), t.weights, s.epsilon, standard.ridge)
         u, certificate = solve_plane(qp, lam, s.tol)
         return curved_plane(standard.turned_back(u), certificate, marks)
 
@@ -355,18 +355,18 @@ class PairVotes(KernelClassifier):
 
     _parameter_constraints = {
         **KernelClassifier._parameter_constraints,
-        "eps": [Interval(numbers.Real, 0.0, 1.0, closed="left")],
-        "delta": [StrOptions({"scale"}), Interval(numbers.Real, 0.0, None, closed="neither")],
-        "vote": [StrOptions(set(VOTES))],
+        "epsilon": [Interval(numbers.Real, 0.0, 1.0, closed="left")],
+        "ridge": [StrOptions({"scale"}), Interval(numbers.Real, 0.0, None, closed="neither")],
+        "decision": [StrOptions(set(VOTES))],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
     }
 
-    def _warn_of_ridge(self, standard, delta):
-        if delta != "scale" and 0 < standard.spread < delta:
+    def _warn_of_ridge(self, standard, ridge):
+        if ridge != "scale" and 0 < standard.spread < ridge:
             warnings.warn(
-                f"delta = {delta} is larger than the mean squared distance of the rows from "
+                f"ridge = {ridge} is larger than the mean squared distance of the rows from "
                 f"their mean, {standard.spread:.3g}: the ridge decides more than the data do. "
-                'Scale the features, or use delta="scale".',
+                'Scale the features, or use ridge="scale".',
                 stacklevel=callers_level(),
             )
 
@@ -382,25 +382,43 @@ class PairVotes(KernelClassifier):
             f = kernel_scores(self.kernel_, X, self.support_vectors_, W)
         return (f + U[:, -1]).T.reshape(*self.planes_.shape[:2], -1)
 
-    def _scores(self, X):  # -> (n, K), (47.2)
+    def _tallied(self, X):  # -> votes, closeness (n, K)
+        "Count the votes of all pairs."
         f, n_classes = self._values(X), len(self.classes_)
         d = distances(f, self.norms_[..., None])
         b = np.stack([f[:, 0], -f[:, 1]], 1) > self._level
-        V, T = tally(b, d, self.pairs_, n_classes, self._vote)
+        return tally(b, d, self.pairs_, n_classes, self._decision)
+
+    def _scores(self, X):  # -> (n, K), (47.2)
+        V, T = self._tallied(X)
         return V + squash(T)
+
+    def votes(self, X):
+        """Return how many pairs vote for each class; negative where the paper's rule says so.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The points to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._tallied(self._check(X))[0]
 
     def _keep(self, training, found, standard, rules):  # found: {pair: two of FoundPlane}
         "Set what prediction needs, and the proof of the worst plane."
         self.standard_ = standard
-        self._warn_of_ridge(standard, rules.delta)
+        self._warn_of_ridge(standard, rules.ridge)
         pairs, every = list(found), [one for two in found.values() for one in two]
         rows = self._rows(training, [one.plane for one in every])
         signs = np.array([[1], [-1]])  # the second program finds -f2
         self.planes_ = rows.reshape(len(pairs), 2, -1) * signs
         self.norms_ = np.array([one.norm for one in every]).reshape(len(pairs), 2)
         self.pairs_ = np.array(pairs)
-        self._level = bit_level(rules.eps)
-        self._vote = rules.vote  # what is set after the fit changes no prediction
+        self._level = bit_level(rules.epsilon)
+        self._decision = rules.decision  # what is set after the fit changes no prediction
         worst = max((one.certificate for one in every), key=unsure)
         self.n_iter_ = max(1, sum(one.certificate.n_iter for one in every))
         worst = replace(worst, n_iter=self.n_iter_)
@@ -447,15 +465,17 @@ def choices(value):  # one value or several -> list
     return [value] if isinstance(value, (str, numbers.Real)) else list(value)
 
 
-def per_pair(lam, n_pairs, name):  # a number, or one for each pair -> (P,)
-    "One parameter for every pair."
+def per_pair(lam, n_pairs):  # a number, two, or two for each pair -> (P, 2)
+    "Return λ of both planes of every pair."
     lam = np.asarray(lam, float)
-    if lam.ndim and lam.shape != (n_pairs,) or not (np.isfinite(lam) & (lam > 0)).all():
+    shapes = (), (2,), (n_pairs, 2)
+    if lam.shape not in shapes or not (np.isfinite(lam) & (lam > 0)).all():
         raise ValueError(
-            f"`{name}` must be a positive number, or one for each of the {n_pairs} pairs of "
-            f"classes in the order (0, 1), (0, 2), …; got {lam.tolist()}."
+            "`lam` must be a positive number, two of them for the two planes of every pair, or two "
+            f"for each of the {n_pairs} pairs of classes in the order (0, 1), (0, 2), …; "
+            f"got {lam.tolist()}."
         )
-    return np.broadcast_to(lam, n_pairs)
+    return np.broadcast_to(lam, (n_pairs, 2))
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #39e8bfd0
@@ -471,16 +491,17 @@ class TwinKSVC(PairVotes):
 
     Parameters
     ----------
-    lam1, lam2 : float or array of shape (P,), default=1.0
-        λ of the first and of the second plane; a number, or one for each of the P pairs of
-        classes in the order (0, 1), (0, 2), ….
-    eps : float, default=0.2
+    lam : float or array of shape (2,) or (P, 2), default=1.0
+        λ, the weight of the own class against the losses: one number; one for the first and one
+        for the second plane of every pair; or two for each of the P pairs of classes in the
+        order (0, 1), (0, 2), …, like `lam_` of `TwinKSVCCV`.
+    epsilon : float, default=0.2
         ε in [0, 1), how much less margin the rest is asked for; also in the tests of the vote.
-    delta : float or "scale", default=1e-4
+    ridge : float or "scale", default=1e-4
         δ > 0, the ridge on w and b. "scale" is 10⁻⁴ for rows that are divided by the root of
         their mean squared distance from their mean, so that their unit does not matter: take it
         for features that are not scaled.
-    vote : {"nearest", "paper", "threshold"}, default="nearest"
+    decision : {"nearest", "paper", "threshold"}, default="nearest"
         Which class gets the vote where both planes are near.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
         As in scikit-learn's SVC.
@@ -490,6 +511,8 @@ class TwinKSVC(PairVotes):
         Degree of the kernel "poly".
     coef0 : float, default=0.0
         Constant of the kernels "poly" and "sigmoid".
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the labels.
     tol : float, default=1e-6
         Relative duality gap that every plane must have.
     rank : int, optional
@@ -497,8 +520,6 @@ class TwinKSVC(PairVotes):
         default among all functions of the kernel. For kernels other than the linear one.
     cache_size : float, default=500
         Megabytes for kernel values that are kept.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the labels.
     n_jobs : int, default=None
         How many own classes are worked on at a time, by threads; None means 1 unless joblib's
         `parallel_config` says otherwise, -1 means all cores. The planes do not depend on it.
@@ -543,8 +564,7 @@ class TwinKSVC(PairVotes):
 
     _parameter_constraints = {
         **PairVotes._parameter_constraints,
-        "lam1": [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"],
-        "lam2": [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"],
+        "lam": [Interval(numbers.Real, 0.0, None, closed="neither"), "array-like"],
         "rank": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "n_jobs": [numbers.Integral, None],
@@ -552,41 +572,42 @@ class TwinKSVC(PairVotes):
 
     def __init__(  # noqa: PLR0913 (scikit-learn wants every parameter here)
         self,
-        lam1=1.0,
-        lam2=1.0,
-        eps=0.2,
-        delta=1e-4,
-        vote="nearest",
+        lam=1.0,
+        *,
+        epsilon=0.2,
+        ridge=1e-4,
+        decision="nearest",
         kernel="linear",
         gamma="scale",
         degree=3,
         coef0=0.0,
+        class_weight=None,
         tol=1e-6,
         rank=None,
         cache_size=500,
-        class_weight=None,
         n_jobs=None,
         verbose=0,
     ):
-        self.lam1 = lam1
-        self.lam2 = lam2
-        self.eps = eps
-        self.delta = delta
-        self.vote = vote
+        self.lam = lam
+        self.epsilon = epsilon
+        self.ridge = ridge
+        self.decision = decision
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.class_weight = class_weight
         self.tol = tol
         self.rank = rank
         self.cache_size = cache_size
-        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit two planes for every pair of classes.
+
+        A fit that fails, or that Ctrl-C interrupts, leaves the classifier as it was.
 
         Parameters
         ----------
@@ -604,23 +625,25 @@ class TwinKSVC(PairVotes):
         """
         training = self._training(X, y, sample_weight)
         pairs = list(combinations(np.unique(training.y).tolist(), 2))
-        lam1 = per_pair(self.lam1, len(pairs), "lam1")
-        lam2 = per_pair(self.lam2, len(pairs), "lam2")
-        lams = dict(zip(pairs, lam1)) | {pair[::-1]: λ for pair, λ in zip(pairs, lam2)}
+        lams = {
+            order: λ
+            for pair, two in zip(pairs, per_pair(self.lam, len(pairs)))
+            for order, λ in zip(both_orders(pair), two)
+        }
         find = self._straight if training.kernel.name == "linear" else self._curved
         planes, standard = find(training, lams)
         found = {pair: [planes[order] for order in both_orders(pair)] for pair in pairs}
         self.full_certificate_ = max((one.full for one in planes.values()), key=unsure)
-        return self._keep(training, found, standard, Rules(self.eps, self.delta, self.vote))
+        return self._keep(training, found, standard, Rules(self.epsilon, self.ridge, self.decision))
 
     def _straight(self, training, lams):  # λ by (own class, other class)
         "Planes in the columns of X, by (own class, other class)."
         Φ, y, c = rows_of(training.X), training.y, training.weights
-        standard = standard_of(Φ, c, self.delta)
+        standard = standard_of(Φ, c, self.ridge)
         rows = standard(Φ)
 
         def near(i):
-            qp, away = own_qp(rows, y, i, c, self.eps, standard.ridge), of_class(lams, i)
+            qp, away = own_qp(rows, y, i, c, self.epsilon, standard.ridge), of_class(lams, i)
             if len(away) > 1:
                 return planes_near(qp, y[y != i], away, self.tol)
             return {j: solve_plane(away_from(qp, y[y != i] == j), away[j], self.tol) for j in away}
@@ -655,13 +678,13 @@ def with_gamma(training, gamma):  # -> Training
     return replace(training, kernel=replace(training.kernel, gamma=gamma).settled(training.X))
 
 
-def fold_rows(training, fold, gamma):  # -> rows to train on, rows held out
+def fold_rows(training, fold, gamma, rank):  # -> rows to train on, rows held out
     "A fold in features; of a kernel, those of its own training rows, (43.3)."
     part, new = training.part(fold.train), training.X[fold.test]
     if training.kernel.name == "linear":
         return rows_of(part.X), rows_of(new)
     part = with_gamma(replace(part, weights=fold.train_weights), gamma)
-    marks = landmarks_of(part.kernel, part.X)
+    marks = landmarks_of(part.kernel, part.X, rank)
     if training.precomputed:
         values = new[:, fold.train[marks.rows]]
     else:
@@ -672,10 +695,10 @@ def fold_rows(training, fold, gamma):  # -> rows to train on, rows held out
 def fold_of_pair(training, rules, pair, fold, rows):  # rows: of the fold -> HeldOut
     "Both paths of a pair on the training part of a fold, and what was held out."
     a, b, c = fold.train, fold.test, fold.train_weights
-    standard = standard_of(rows[0], c, rules.delta)
+    standard = standard_of(rows[0], c, rules.ridge)
     to_train = standard(rows[0])
     paths = [
-        path_of(pair_qp(to_train, training.y[a], order, c, rules.eps, standard.ridge))
+        path_of(pair_qp(to_train, training.y[a], order, c, rules.epsilon, standard.ridge))
         for order in both_orders(pair)
     ]
     t = np.select([training.y[b] == pair[0], training.y[b] == pair[1]], [1, -1], 0)
@@ -704,17 +727,19 @@ class Chosen(NamedTuple):
 
 
 def cross_validate(  # noqa: PLR0913 (data, rules, and how the work is done)
-    training, folds, rules, gamma="scale", sweeps=5, verbose=0, n_jobs=None
+    training, folds, rules, gamma="scale", rank=None, sweeps=5, verbose=0, n_jobs=None
 ):  # -> Chosen
     "Surfaces of all pairs, the best cell of each, then the vote as a whole."
     pairs = list(combinations(range(training.n_classes), 2))
     y = training.y[np.concatenate([fold.test for fold in folds])]
-    rows = list(across(lambda fold: fold_rows(training, fold, gamma), folds, n_jobs))
+    rows = list(across(lambda fold: fold_rows(training, fold, gamma, rank), folds, n_jobs))
     jobs = [(pair, *fold) for pair in pairs for fold in zip(folds, rows)]
     run = across(lambda job: fold_of_pair(training, rules, *job), jobs, n_jobs)
     held = list(progress(run, verbose, "paths", total=len(jobs)))
     by_pair = [held[k : k + len(folds)] for k in range(0, len(held), len(folds))]
-    surfaces = list(across(lambda pair: surface_of(pair, rules.eps, rules.vote), by_pair, n_jobs))
+    surfaces = list(
+        across(lambda pair: surface_of(pair, rules.epsilon, rules.decision), by_pair, n_jobs)
+    )
     alone = np.array([surface.lam for surface in surfaces])
     ballot = Ballot(by_pair, pairs, y, rules, alone)
     right = climb(ballot, surfaces, sweeps, verbose, planes_in_order(training.y, pairs))
@@ -731,17 +756,17 @@ class TwinKSVCCV(PairVotes):
 
     Parameters
     ----------
-    cv : int, splitter or iterable of index pairs, default=5
-        A number of stratified folds, or anything that scikit-learn takes.
-    eps : float or list of float, default=0.2
+    epsilon : float or list of float, default=0.2
         ε in [0, 1), how much less margin the rest is asked for, also in the tests of the vote; or
         values to choose from.
-    delta : float, "scale" or list of these, default=1e-4
+    ridge : float, "scale" or list of these, default=1e-4
         δ > 0, the ridge on w and b, or values to choose from. "scale" is 10⁻⁴ for rows that are
         divided by the root of their mean squared distance from their mean, so that their unit does
         not matter: take it for features that are not scaled.
-    vote : {"nearest", "paper", "threshold"}, default="nearest"
+    decision : {"nearest", "paper", "threshold"}, default="nearest"
         Which class gets the vote where both planes are near.
+    cv : int, splitter or iterable of index pairs, default=5
+        A number of stratified folds, or anything that scikit-learn takes.
     sweeps : int, default=5
         At most so many sweeps of ascent on the vote; 0 keeps what is best for each pair alone.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="linear"
@@ -753,10 +778,13 @@ class TwinKSVCCV(PairVotes):
         Degree of the kernel "poly".
     coef0 : float, default=0.0
         Constant of the kernels "poly" and "sigmoid".
-    tol : float, default=1e-6
-        Relative duality gap that every plane must have.
     class_weight : dict, "balanced" or None, default=None
         Weights of the labels, in the fits and in the held-out accuracy.
+    tol : float, default=1e-6
+        Relative duality gap that every plane must have.
+    rank : int, optional
+        Seek the planes in the span of at most so many landmarks, chosen by pivoted Cholesky; by
+        default among all functions of the kernel. For kernels other than the linear one.
     n_jobs : int, default=None
         How many paths are followed at a time, by threads; None means 1 unless joblib's
         `parallel_config` says otherwise, -1 means all cores. The result does not depend on it.
@@ -783,13 +811,13 @@ class TwinKSVCCV(PairVotes):
     lam_ : ndarray of shape (P, 2)
         λ of both planes of each pair.
     best_params_ : dict
-        `eps`, `delta` and `gamma` that were chosen; of equally good ones the first.
+        `epsilon`, `ridge` and `gamma` that were chosen; of equally good ones the first.
     paths_ : list of pairs of TwinPath
         For each pair the path of f1 and that of -f2, for all λ, in the coordinates of `standard_`.
     cv_results_ : dict
         `surfaces`; `lam_alone`, the λ of each pair alone, and `score_alone`; `scores`, the held-out
         accuracy of the vote with those and after each sweep; `params` and `best_scores`, every
-        combination of `eps`, `delta` and `gamma` and its held-out accuracy.
+        combination of `epsilon`, `ridge` and `gamma` and its held-out accuracy.
     best_score_ : float
         Held-out accuracy of the vote.
     certificate_ : Certificate
@@ -811,46 +839,52 @@ class TwinKSVCCV(PairVotes):
         **PairVotes._parameter_constraints,
         **{
             name: [*PairVotes._parameter_constraints[name], "array-like"]
-            for name in ("eps", "delta", "gamma")
+            for name in ("epsilon", "ridge", "gamma")
         },
         "cv": ["cv_object"],
         "sweeps": [Interval(numbers.Integral, 0, None, closed="left")],
+        "rank": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "n_jobs": [numbers.Integral, None],
     }
 
     def __init__(  # noqa: PLR0913 (scikit-learn wants every parameter here)
         self,
+        *,
+        epsilon=0.2,
+        ridge=1e-4,
+        decision="nearest",
         cv=5,
-        eps=0.2,
-        delta=1e-4,
-        vote="nearest",
         sweeps=5,
         kernel="linear",
         gamma="scale",
         degree=3,
         coef0=0.0,
-        tol=1e-6,
         class_weight=None,
+        tol=1e-6,
+        rank=None,
         n_jobs=None,
         verbose=0,
     ):
+        self.epsilon = epsilon
+        self.ridge = ridge
+        self.decision = decision
         self.cv = cv
-        self.eps = eps
-        self.delta = delta
-        self.vote = vote
         self.sweeps = sweeps
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.tol = tol
         self.class_weight = class_weight
+        self.tol = tol
+        self.rank = rank
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Choose λ on held-out samples, then make all paths on all of them.
+
+        A fit that fails, or that Ctrl-C interrupts, leaves the classifier as it was.
 
         Parameters
         ----------
@@ -884,13 +918,13 @@ class TwinKSVCCV(PairVotes):
 
     def _grid(self):  # -> [{parameter: value}]
         "Every combination of ε, δ and γ."
-        grid = {name: choices(getattr(self, name)) for name in ("eps", "delta", "gamma")}
-        for eps in grid["eps"]:
-            if not 0 <= eps < 1:
-                raise ValueError(f"`eps` must lie in [0, 1), got {eps}.")
-        for delta in grid["delta"]:
-            if delta != "scale" and not 0 < delta < np.inf:
-                raise ValueError(f'`delta` must be positive and finite or "scale", got {delta}.')
+        grid = {name: choices(getattr(self, name)) for name in ("epsilon", "ridge", "gamma")}
+        for epsilon in grid["epsilon"]:
+            if not 0 <= epsilon < 1:
+                raise ValueError(f"`epsilon` must lie in [0, 1), got {epsilon}.")
+        for ridge in grid["ridge"]:
+            if ridge != "scale" and not 0 < ridge < np.inf:
+                raise ValueError(f'`ridge` must be positive and finite or "scale", got {ridge}.')
         return [dict(zip(grid, values)) for values in product(*grid.values())]
 
     def _search(self, training, folds):  # -> Rules, Chosen
@@ -898,9 +932,9 @@ class TwinKSVCCV(PairVotes):
         every, best = self._grid(), None
         scores = []
         for params in every:
-            rules = Rules(params["eps"], params["delta"], self.vote)
+            rules = Rules(params["epsilon"], params["ridge"], self.decision)
             with_its = with_gamma(training, params["gamma"])
-            how = params["gamma"], self.sweeps, self.verbose, self.n_jobs
+            how = params["gamma"], self.rank, self.sweeps, self.verbose, self.n_jobs
             chosen = cross_validate(with_its, folds, rules, *how)
             scores.append(float(chosen.scores[-1]))
             if best is None or scores[-1] > max(scores[:-1]):
@@ -921,14 +955,14 @@ class TwinKSVCCV(PairVotes):
         "Paths and planes on all samples."
         marks, c = None, training.weights
         if training.kernel.name != "linear":
-            marks = landmarks_of(training.kernel, training.X)
+            marks = landmarks_of(training.kernel, training.X, self.rank)
         Φ = rows_of(training.X) if marks is None else marks.features
-        standard = standard_of(Φ, c, rules.delta)
+        standard = standard_of(Φ, c, rules.ridge)
         rows = standard(Φ)
 
         def paths(pair):
             return tuple(
-                path_of(pair_qp(rows, training.y, order, c, rules.eps, standard.ridge))
+                path_of(pair_qp(rows, training.y, order, c, rules.epsilon, standard.ridge))
                 for order in both_orders(pair)
             )
 

@@ -31,18 +31,18 @@ from mcsvm_lit.twin_ksvc.vote import squash, tally
 SCHEMES = "ovovr", "ovr", "ovo"
 
 
-def programs(X, y, scheme, eps=0.2, delta=1e-4):  # samples, class indices -> list of TwinQP
+def programs(X, y, scheme, epsilon=0.2, ridge=1e-4):  # samples, class indices -> list of TwinQP
     "The quadratic programs of a family."
     if scheme not in SCHEMES:
         raise ValueError(f"`scheme` must be ovovr, ovr or ovo, got {scheme!r}.")
     classes = range(int(y.max()) + 1)
     if scheme == "ovr":
-        return [twin_qp(X[y == k], X[y != k], None, eps, delta) for k in classes]
+        return [twin_qp(X[y == k], X[y != k], None, epsilon, ridge) for k in classes]
     found = []
     for i, j in combinations(classes, 2):
         rest = X[(y != i) & (y != j)] if scheme == "ovovr" else None
-        found.append(twin_qp(X[y == i], X[y == j], rest, eps, delta))
-        found.append(twin_qp(X[y == j], X[y == i], rest, eps, delta))
+        found.append(twin_qp(X[y == i], X[y == j], rest, epsilon, ridge))
+        found.append(twin_qp(X[y == j], X[y == i], rest, epsilon, ridge))
     return found
 
 
@@ -58,16 +58,18 @@ def by_path(qp, lams):  # -> the same
 
 
 # %% ../../nbs/twin_ksvc/45_family.ipynb #281e5aff
-def answer(scheme, U, X, n_classes, eps=0.2, vote="nearest"):  # planes (m, d+1) -> class indices
+def answer(
+    scheme, U, X, n_classes, epsilon=0.2, decision="nearest"
+):  # planes (m, d+1) -> class indices
     "What the planes of a family, in the order of `programs`, make of samples."
     f = U @ homogeneous(X).T
     d = distances(f, plane_lengths(U)[:, None])
     if scheme == "ovr":
         return d.argmin(0)
-    d, tests = d.reshape(-1, 2, len(X)), f.reshape(-1, 2, len(X)) > bit_level(eps)
+    d, tests = d.reshape(-1, 2, len(X)), f.reshape(-1, 2, len(X)) > bit_level(epsilon)
     if scheme == "ovo":
         tests = np.ones_like(tests)  # both tests pass: the nearer plane decides
-    V, T = tally(tests, d, list(combinations(range(n_classes), 2)), n_classes, vote)
+    V, T = tally(tests, d, list(combinations(range(n_classes), 2)), n_classes, decision)
     return (V + squash(T)).argmax(1)
 
 
@@ -76,26 +78,26 @@ GRID = 2.0 ** np.arange(-8, 13)  # λ
 N_FOLDS = 5
 
 
-def held_out_right(training, fold, scheme, lams, eps=0.2, delta=1e-4):  # -> (len(lams),)
+def held_out_right(training, fold, scheme, lams, epsilon=0.2, ridge=1e-4):  # -> (len(lams),)
     "How many samples of a fold each λ gets right."
     X, y = training.X, training.y
-    parts = programs(X[fold.train], y[fold.train], scheme, eps, delta)
+    parts = programs(X[fold.train], y[fold.train], scheme, epsilon, ridge)
     U = np.stack([by_path(q, lams) for q in parts], 1)
-    said = [answer(scheme, u, X[fold.test], training.n_classes, eps) for u in U]
+    said = [answer(scheme, u, X[fold.test], training.n_classes, epsilon) for u in U]
     return np.array([fold.test_weights @ (labels == y[fold.test]) for labels in said])
 
 
-def grid_accuracy(X, y, scheme, lams=GRID, eps=0.2, delta=1e-4):  # -> for each λ
+def grid_accuracy(X, y, scheme, lams=GRID, epsilon=0.2, ridge=1e-4):  # -> for each λ
     "The held-out accuracy of a family."
     training = gather(X, y, np.arange(y.max() + 1), merge=False)
     folds = folds_of(training, N_FOLDS)
-    right = sum(held_out_right(training, fold, scheme, lams, eps, delta) for fold in folds)
+    right = sum(held_out_right(training, fold, scheme, lams, epsilon, ridge) for fold in folds)
     return right / sum(fold.test_weights.sum() for fold in folds)
 
 
-def tuned(X, y, scheme, lams=GRID, eps=0.2, delta=1e-4):  # -> λ, planes
+def tuned(X, y, scheme, lams=GRID, epsilon=0.2, ridge=1e-4):  # -> λ, planes
     "The family at the best λ of the grid."
-    accuracy = grid_accuracy(X, y, scheme, lams, eps, delta)
+    accuracy = grid_accuracy(X, y, scheme, lams, epsilon, ridge)
     best = np.flatnonzero(accuracy == accuracy.max())
     λ = lams[best[len(best) // 2]]
-    return float(λ), np.array([by_path(q, [λ])[0] for q in programs(X, y, scheme, eps, delta)])
+    return float(λ), np.array([by_path(q, [λ])[0] for q in programs(X, y, scheme, epsilon, ridge)])

@@ -203,7 +203,7 @@ class PlaneTask(NamedTuple):
     q: np.ndarray
     hi: np.ndarray
     lam: float
-    delta: float
+    ridge: float
 
 
 class Measured(NamedTuple):
@@ -224,7 +224,7 @@ def measure(values, task, plane):  # KernelValues, PlaneTask, Plane -> Measured
 def primal_value(task, measured):
     "(43a.1)."
     own, others, length = measured
-    squares = task.weights @ own**2 + task.delta * length
+    squares = task.weights @ own**2 + task.ridge * length
     return float(task.lam / 2 * squares + task.hi @ np.maximum(task.q + others, 0))
 
 
@@ -237,7 +237,7 @@ def sample_gaps(task, f, z):  # f: values on the others
 def residual(values, task, plane, measured, z):  # -> Vector, its last entry
     "(43a.3)."
     λ, pull = task.lam, task.weights * measured.own
-    S, ridge, w = np.flatnonzero(z), task.lam * task.delta, plane.w
+    S, ridge, w = np.flatnonzero(z), task.lam * task.ridge, plane.w
     t = values.from_mean(np.r_[task.own, task.others[S]], np.r_[λ * pull, z[S]])
     rows, place = np.unique(np.r_[t.rows, w.rows], return_inverse=True)
     a = np.bincount(place, np.r_[t.a, ridge * w.a], len(rows))
@@ -269,7 +269,7 @@ def slips(values, task, plane, measured, z):  # KernelValues, … -> Slips
     pull = task.lam * task.weights
     far = 1 + (values.sizes + values.share @ values.sizes) / values.size
     made_of = pull * np.abs(measured.own) @ far[task.own] + z @ far[task.others]
-    made_of += task.lam * task.delta * (values.total_size(w) + abs(plane.b))
+    made_of += task.lam * task.ridge * (values.total_size(w) + abs(plane.b))
     moved = pull * own @ far[task.own] + roundoff(values.n + 8) * made_of
     length = np.sqrt(max(values.square(ρ) + bias**2, 0.0))
     return Slips(
@@ -284,10 +284,10 @@ def plane_rounding(task, measured, slips):  # -> number
     "How far P and the gap of (43a.4) can be from those of exact arithmetic."
     own, others, length, residual = slips
     λ, n = task.lam, len(task.own) + len(task.others)
-    squares = task.weights @ (own * (2 * np.abs(measured.own) + own)) + task.delta * length
-    size = λ / 2 * (task.weights @ measured.own**2 + task.delta * measured.length)
+    squares = task.weights @ (own * (2 * np.abs(measured.own) + own)) + task.ridge * length
+    size = λ / 2 * (task.weights @ measured.own**2 + task.ridge * measured.length)
     size += task.hi @ (task.q + np.abs(measured.others))
-    moved = λ / 2 * squares + 2 * task.hi @ others + residual / (2 * λ * task.delta)
+    moved = λ / 2 * squares + 2 * task.hi @ others + residual / (2 * λ * task.ridge)
     return float(moved + 2 * roundoff(n + 8) * size)
 
 
@@ -305,7 +305,7 @@ def gap_certificate(task, measured, z, ρρ, tol, n_iter):  # ρρ: ‖ρ‖² -
     outside = max(0.0, (-z / task.hi).max(), (z / task.hi - 1).max())
     return Certificate(
         primal=P,
-        dual=float(P - terms.sum() - ρρ / (2 * task.lam * task.delta)),
+        dual=float(P - terms.sum() - ρρ / (2 * task.lam * task.ridge)),
         dual_feasibility=float(outside),
         stationarity=float(np.sqrt(ρρ)),
         complementarity=float(terms.max()),
@@ -327,21 +327,21 @@ class OwnClass:
         Indices of the own class and of all other samples.
     weights : array
         Weights of the own class.
-    delta : float
+    ridge : float
         δ.
     """
 
     exact = True  # planes are sought in the whole feature space
 
-    def __init__(self, values, own, others, weights, delta):
+    def __init__(self, values, own, others, weights, ridge):
         self.values, self.own, self.others = values, own, others
-        self.weights, self.delta = weights, delta
+        self.weights, self.ridge = weights, ridge
         self.root = np.sqrt(weights)
         M = values.block(own, own) + 1
         M *= self.root
         M *= self.root[:, None]
         noise = len(own) * weights.max() * values.noise
-        self.L = damped_factor(M, delta, noise)
+        self.L = damped_factor(M, ridge, noise)
         self.columns = Columns(len(others), len(own))
 
     def dual_block(self, S):
@@ -354,7 +354,7 @@ class OwnClass:
 
     def _products(self, I, J, V_I, V_J):
         K = self.values.block(self.others[I], self.others[J]) + 1
-        return (K - V_I @ V_J.T) / self.delta
+        return (K - V_I @ V_J.T) / self.ridge
 
     def plane(self, z, lam):
         "The plane that multipliers make."
@@ -362,7 +362,7 @@ class OwnClass:
         towards = self.values.from_mean(self.others[S], z[S])
         g = self.values.along(self.own, towards) + z.sum()
         a = cho_solve((self.L, True), self.root * g, check_finite=False) * self.root
-        c = np.r_[a, -z[S]] / (lam * self.delta)
+        c = np.r_[a, -z[S]] / (lam * self.ridge)
         w = self.values.from_mean(np.r_[self.own, self.others[S]], c)
         return Plane(w, float(c.sum()))
 
@@ -380,7 +380,7 @@ class OwnClass:
 DAMPING = 0.0, 1e-14, 1e-12, 1e-10, 1e-8  # shares of the trace that are tried as a further ridge
 
 
-def damped_factor(M, delta, noise):  # noise: how far eigenvalues may be off; changes M
+def damped_factor(M, ridge, noise):  # noise: how far eigenvalues may be off; changes M
     """The Cholesky factor of M + δI, with the least further ridge that makes it one.
 
     What a further ridge does to the plane, the certificate sees in its residual. The last resort
@@ -388,9 +388,9 @@ def damped_factor(M, delta, noise):  # noise: how far eigenvalues may be off; ch
     """
     further, added = [share * np.trace(M) for share in DAMPING], 0.0
     for more in (*further, noise, 2 * noise):
-        ridge = delta + more
-        M.flat[:: len(M) + 1] += ridge - added
-        added = ridge
+        raised = ridge + more
+        M.flat[:: len(M) + 1] += raised - added
+        added = raised
         try:
             return cholesky(M, lower=True, check_finite=False)
         except LinAlgError:
@@ -456,7 +456,7 @@ class KernelPlaneState(NamedTuple):
 def belongs(task, z, measured):  # multipliers -> bool
     "Do both sides of (43a.7) agree, but for a factor of two?"
     with np.errstate(over="ignore", invalid="ignore"):
-        left = task.lam * (task.weights @ measured.own**2 + task.delta * measured.length)
+        left = task.lam * (task.weights @ measured.own**2 + task.ridge * measured.length)
         return bool(left <= 2 * (z @ np.abs(measured.others)))
 
 
@@ -482,7 +482,7 @@ class KernelPlane:
     @cached_property
     def task(self):
         s = self.space
-        return PlaneTask(s.own, s.others, s.weights, self.q, self.hi, self.lam, s.delta)
+        return PlaneTask(s.own, s.others, s.weights, self.q, self.hi, self.lam, s.ridge)
 
     def with_multipliers(self, z):  # -> KernelPlaneState
         "Those, and their plane; none if rounding has spoilt it."
@@ -583,20 +583,20 @@ class LandmarkClass:
         Kernel values, for the certificate of the full problem.
     landmarks : Landmarks
         Features of all samples.
-    own, others, weights, delta
+    own, others, weights, ridge
         As in `OwnClass`.
     """
 
     exact = False
 
-    def __init__(self, values, landmarks, own, others, weights, delta):
+    def __init__(self, values, landmarks, own, others, weights, ridge):
         self.values, self.landmarks = values, landmarks
         self.features = (landmarks.features - values.share @ landmarks.features) / values.size
         self.own, self.others = own, others
-        self.weights, self.delta = weights, delta
+        self.weights, self.ridge = weights, ridge
         A = with_one(self.features[own]) * np.sqrt(weights)[:, None]
-        ridge = np.sqrt(delta) * np.eye(A.shape[1])
-        self.R = np.linalg.qr(np.concatenate([A, ridge]), mode="r")
+        below = np.sqrt(ridge) * np.eye(A.shape[1])
+        self.R = np.linalg.qr(np.concatenate([A, below]), mode="r")
         self.columns = Columns(len(others), len(self.R))
 
     def dual_block(self, S):
@@ -626,8 +626,8 @@ class LandmarkClass:
         "The squared length of the projection of (43a.3), here that of rounding."
         ℓ, pull = self.features, task.weights * measured.own
         ρ = task.lam * (pull @ ℓ[self.own]) + z @ ℓ[self.others]
-        ρ += task.lam * task.delta * self.landmarks.coordinates(plane.w)
-        bias = task.lam * (pull.sum() + task.delta * plane.b) + z.sum()
+        ρ += task.lam * task.ridge * self.landmarks.coordinates(plane.w)
+        bias = task.lam * (pull.sum() + task.ridge * plane.b) + z.sum()
         return float(ρ @ ρ + bias**2)
 
     def slips(self, task, plane, measured, z):
@@ -637,7 +637,7 @@ class LandmarkClass:
         own, others = ε * far[self.own] * size, ε * far[self.others] * size
         pull = task.lam * task.weights
         made_of = pull * np.abs(measured.own) @ far[self.own] + z @ far[self.others]
-        made_of += task.lam * task.delta * size
+        made_of += task.lam * task.ridge * size
         moved = pull * own @ far[self.own] + roundoff(len(far) + 8) * made_of
         length = np.sqrt(self.residual_square(task, plane, measured, z))
         return Slips(own, others, float(ε * size**2), float(moved * (2 * length + moved)))

@@ -114,20 +114,20 @@ class EpsilonPath(PlanePath):
     def start(self):
         return self.sides.copy()
 
-    def setting(self, eps):
-        q = np.where(np.arange(len(self.qp.q)) < self.qp.nB, 1.0, 1 - eps)
+    def setting(self, epsilon):
+        q = np.where(np.arange(len(self.qp.q)) < self.qp.nB, 1.0, 1 - epsilon)
         return self.lam, q
 
-    def events_before(self, eps):
-        return int(np.searchsorted(self.breakpoints, eps))
+    def events_before(self, epsilon):
+        return int(np.searchsorted(self.breakpoints, epsilon))
 
-    def planes(self, eps):  # one ε, or many -> (d+1,) or (len, d+1)
+    def planes(self, epsilon):  # one ε, or many -> (d+1,) or (len, d+1)
         "w and b in one row: linear between corners."
-        p = between(self.ends(), self.corners, self.checked(eps))
+        p = between(self.ends(), self.corners, self.checked(epsilon))
         return -solve_triangular(self.qp.R, p.T).T / self.lam
 
-    def slanted(self, l, eps):
-        return -between(self.ends()[l : l + 2], self.corners[l : l + 2], eps) / self.lam
+    def slanted(self, l, epsilon):
+        return -between(self.ends()[l : l + 2], self.corners[l : l + 2], epsilon) / self.lam
 
     def pieces(self, every=1):
         ends = self.ends()
@@ -162,7 +162,7 @@ def epsilon_path_of(qp, lam, verbose=0, max_events=None):  # TwinQP -> EpsilonPa
 # %% ../../nbs/twin_ksvc/46_path_in_epsilon.ipynb #2b51e3bb
 @one_thread
 def epsilon_path(  # noqa: PLR0913 (what (40.1) depends on)
-    A, B, C=None, lam=1.0, delta=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
+    A, B, C=None, lam=1.0, ridge=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
 ):  # -> EpsilonPath
     """All solutions of (40.1) at one λ, for ε from 0 to 1.
 
@@ -172,7 +172,7 @@ def epsilon_path(  # noqa: PLR0913 (what (40.1) depends on)
         Rows of the own class, of the other class and of the rest; the rest may be left out.
     lam : float, default=1.0
         The fixed λ.
-    delta : float, default=1e-4
+    ridge : float, default=1e-4
         The ridge on w and b.
     kB, kC : float, default=1.0
         What a slack of the other class and of the rest costs.
@@ -181,4 +181,4 @@ def epsilon_path(  # noqa: PLR0913 (what (40.1) depends on)
     max_events : int, optional
         Stop after so many events.
     """
-    return epsilon_path_of(twin_qp(A, B, C, 0.0, delta, kB, kC), lam, verbose, max_events)
+    return epsilon_path_of(twin_qp(A, B, C, 0.0, ridge, kB, kC), lam, verbose, max_events)

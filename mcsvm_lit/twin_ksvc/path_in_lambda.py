@@ -89,7 +89,6 @@ __all__ = [
     "twin_path_of",
     "warn_stopped",
     "path_of",
-    "exposed",
     "inaccuracy",
     "warn_inaccurate",
     "path_down_to",
@@ -114,7 +113,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from mcsvm_lit.core.certificates import ROUNDOFF
 from mcsvm_lit.core.estimators import callers_level, progress
 from mcsvm_lit.core.linear_algebra import elbow_append, elbow_delete
 from mcsvm_lit.core.paths import ExactPath, largest
@@ -124,7 +122,6 @@ from mcsvm_lit.twin_ksvc.problem import (
     PlaneState,
     TwinQP,
     homogeneous,
-    ill_conditioned,
     lost_digits,
     twin_qp,
 )
@@ -1124,16 +1121,8 @@ INACCURATE = 1e-6  # violations and relative gaps above this earn a warning
 LOOKED_AT = 100  # pieces of a path that are looked at
 
 
-def exposed(path):
-    "Can rounding come within a thousandth of `INACCURATE`, by R⁻¹ or where W v cancels?"
-    terms = float(np.abs(path.qp.W).max() * np.abs(path.S).max())
-    return ill_conditioned(path.qp.R) or ROUNDOFF * terms > 1e-3 * INACCURATE
-
-
 def inaccuracy(path):  # -> PathKKT, or None
-    "Where rounding has spoilt a path most; a path that it cannot spoil is not looked at."
-    if not exposed(path):
-        return None
+    "Where rounding has spoilt a path most, if it has."
     found = path.kkt(max(1, len(path.S) // LOOKED_AT))
     return None if found.worst <= INACCURATE else found
 
@@ -1145,7 +1134,7 @@ def warn_inaccurate(path):
         warnings.warn(
             f"The path is inaccurate: around λ = {found.value:.3g} its optimality conditions are "
             f"violated by {found.worst:.0e}, because the rows span more orders of magnitude than "
-            "float64 has digits for. Scale the features, or take a larger delta.",
+            "float64 has digits for. Scale the features, or take a larger ridge.",
             ConvergenceWarning,
             stacklevel=callers_level(),
         )
@@ -1160,7 +1149,7 @@ def path_down_to(qp, lam, max_events=None):  # TwinQP -> TwinPath, perhaps stopp
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #f3abacb0
 @one_thread
 def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
-    A, B, C=None, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
+    A, B, C=None, epsilon=0.2, ridge=1e-4, kB=1.0, kC=1.0, verbose=0, max_events=None
 ):  # -> TwinPath
     """All solutions of (40.1), from λ = ∞ down to 0.
 
@@ -1171,9 +1160,9 @@ def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
     ----------
     A, B, C : array of shape (n, d)
         Rows of the own class, of the other class and of the rest; the rest may be left out.
-    eps : float, default=0.2
-        The rest is asked for a margin of 1 - eps.
-    delta : float, default=1e-4
+    epsilon : float, default=0.2
+        The rest is asked for a margin of 1 - epsilon.
+    ridge : float, default=1e-4
         The ridge on w and b.
     kB, kC : float, default=1.0
         What a slack of the other class and of the rest costs.
@@ -1182,7 +1171,7 @@ def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
     max_events : int, optional
         Stop after so many events.
     """
-    path = path_of(twin_qp(A, B, C, eps, delta, kB, kC), verbose, max_events)
+    path = path_of(twin_qp(A, B, C, epsilon, ridge, kB, kC), verbose, max_events)
     warn_inaccurate(path)
     return path
 

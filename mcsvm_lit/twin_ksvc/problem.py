@@ -50,18 +50,18 @@ def homogeneous(X):  # (n, d) -> (n, d+1)
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #7328c574
 def twin_cvxpy(  # noqa: PLR0913 (what (40.1) depends on)
-    A, B, C, lam, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, **kw
+    A, B, C, lam, epsilon=0.2, ridge=1e-4, kB=1.0, kC=1.0, **kw
 ):  # own class, other class, the rest, λ -> u (d+1,), objective, z (n,)
     "The problem (40.1) as it is written, for a general solver; `kw` are its settings."
     cp = optional("cvxpy")
 
     F, G, H = map(homogeneous, (A, B, C))
     u, ξ, π = cp.Variable(F.shape[1]), cp.Variable(len(G)), cp.Variable(len(H))
-    margins = [-G @ u + ξ >= 1, -H @ u + π >= 1 - eps]
+    margins = [-G @ u + ξ >= 1, -H @ u + π >= 1 - epsilon]
     closeness = lam / 2 * cp.sum_squares(F @ u)
-    ridge = lam * delta / 2 * cp.sum_squares(u)
+    penalty = lam * ridge / 2 * cp.sum_squares(u)
     losses = kB * cp.sum(ξ) + kC * cp.sum(π)
-    problem = cp.Problem(cp.Minimize(closeness + ridge + losses), margins + [ξ >= 0, π >= 0])
+    problem = cp.Problem(cp.Minimize(closeness + penalty + losses), margins + [ξ >= 0, π >= 0])
     problem.solve(**{"solver": "ECOS"} | kw)
     return u.value, problem.value, np.r_[margins[0].dual_value, margins[1].dual_value]
 
@@ -152,23 +152,23 @@ def twin_qp(
     A,  # rows of the own class
     B,  # of the other class
     C=None,  # of the rest, which may be empty
-    eps=0.2,  # the rest is asked for a margin of 1 - eps
-    delta=1e-4,  # ridge on w and b
+    epsilon=0.2,  # the rest is asked for a margin of 1 - epsilon
+    ridge=1e-4,  # ridge on w and b
     kB=1.0,  # what a slack of the other class costs
     kC=1.0,  # and one of the rest
 ):  # -> TwinQP
     "The program whose plane is near `A` and away from `B` and `C`, as the data of its dual."
     A, B, C = _parts(A, B, C)
-    if not 0 <= eps < 1:
-        raise ValueError(f"`eps` must lie in [0, 1), got {eps}.")
-    for name, k in (("delta", delta), ("kB", kB), ("kC", kC)):
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"`epsilon` must lie in [0, 1), got {epsilon}.")
+    for name, k in (("ridge", ridge), ("kB", kB), ("kC", kC)):
         if not 0 < k < np.inf:
             raise ValueError(f"`{name}` must be positive and finite, got {k}.")
     F, N = homogeneous(A), homogeneous(np.concatenate([B, C]))
     nB, nC = len(B), len(C)
-    R = np.linalg.qr(np.concatenate([F, np.sqrt(delta) * np.eye(F.shape[1])]), mode="r")
+    R = np.linalg.qr(np.concatenate([F, np.sqrt(ridge) * np.eye(F.shape[1])]), mode="r")
     W = rows_of_dual(N, R)
-    q = np.r_[np.ones(nB), np.full(nC, 1 - eps)]
+    q = np.r_[np.ones(nB), np.full(nC, 1 - epsilon)]
     hi = np.r_[np.full(nB, float(kB)), np.full(nC, float(kC))]
     return TwinQP(N, W, R, q, hi, len(A), nB, nC)
 

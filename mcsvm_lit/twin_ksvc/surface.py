@@ -55,18 +55,18 @@ from mcsvm_lit.twin_ksvc.problem import homogeneous
 VOTES = "nearest", "paper", "threshold"
 
 
-def decide(b1, b2, nearer=False, vote="nearest"):  # arrays of booleans -> 1, -1 or 0
+def decide(b1, b2, nearer=False, decision="nearest"):  # arrays of booleans -> 1, -1 or 0
     "What a pair says of a sample, by the table; `nearer`: is the first plane the nearer one?"
-    if vote not in VOTES:
-        raise ValueError(f"`vote` must be one of {', '.join(VOTES)}, got {vote!r}.")
-    both = {"threshold": 1, "paper": 0}.get(vote, 2 * np.asarray(nearer, np.int8) - 1)
+    if decision not in VOTES:
+        raise ValueError(f"`decision` must be one of {', '.join(VOTES)}, got {decision!r}.")
+    both = {"threshold": 1, "paper": 0}.get(decision, 2 * np.asarray(nearer, np.int8) - 1)
     return np.subtract(b1, b2, dtype=np.int8) + (b1 & b2) * both
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #f6b49959
-def bit_level(eps):  # -> τ
+def bit_level(epsilon):  # -> τ
     "The level of the first plane above which a sample belongs to its class."
-    return eps - 1 + 1e-9
+    return epsilon - 1 + 1e-9
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #269cdc17
@@ -94,13 +94,13 @@ def crossings(path, X, level):  # TwinPath, samples, τ -> λ, ascending
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #9bfb2038
-def wrong(y, vote="threshold"):  # y in {1, -1, 0} -> e (n, 2, 2)
+def wrong(y, decision="threshold"):  # y in {1, -1, 0} -> e (n, 2, 2)
     """Whether the decision is wrong, by the two bits.
 
     For "nearest" as for "paper": what the nearer plane changes is counted below.
     """
     b1, b2 = np.array([[False], [True]]), np.array([[False, True]])
-    said = decide(b1, b2, vote="paper" if vote == "nearest" else vote)
+    said = decide(b1, b2, decision="paper" if decision == "nearest" else decision)
     return (said != np.asarray(y)[:, None, None]).astype(float)
 
 
@@ -255,26 +255,26 @@ def values_and_distances(path, X, λ):  # -> f, |f|/‖w‖ (n, len(λ))
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #4582f270
-def fold_errors(fold, lams, eps, vote):  # -> (C1, C2)
+def fold_errors(fold, lams, epsilon, decision):  # -> (C1, C2)
     "The errors of one fold in all cells."
-    τ = bit_level(eps)
+    τ = bit_level(epsilon)
     f1, d1 = values_and_distances(fold.one, fold.X, lams[0])
     f2, d2 = values_and_distances(fold.two, fold.X, lams[1])
-    e = wrong(fold.y, vote) * fold.weights[:, None, None]
+    e = wrong(fold.y, decision) * fold.weights[:, None, None]
     errors = count_errors(f1 > τ, f2 > τ, e)
-    if vote == "nearest":
+    if decision == "nearest":
         errors += nearest_correction(f1 > τ, f2 > τ, d1, d2, fold)
     return errors
 
 
-def surface_of(folds, eps=0.2, vote="nearest"):  # HeldOut of each fold -> TwinSurface
+def surface_of(folds, epsilon=0.2, decision="nearest"):  # HeldOut of each fold -> TwinSurface
     "Errors of all held-out samples for every pair of parameters."
-    τ = bit_level(eps)
+    τ = bit_level(epsilon)
     edges1 = np.unique(np.concatenate([crossings(f.one, f.X, τ) for f in folds]))
     edges2 = np.unique(np.concatenate([crossings(f.two, f.X, τ) for f in folds]))
     ends = cell_edges(edges1), cell_edges(edges2)
     lams = [cell_middles(e) for e in ends]
-    errors = sum(fold_errors(f, lams, eps, vote) for f in folds)
+    errors = sum(fold_errors(f, lams, epsilon, decision) for f in folds)
     i, j = best_cell(errors, *map(np.diff, ends))
     n, lam = float(sum(f.weights.sum() for f in folds)), (float(lams[0][i]), float(lams[1][j]))
     return TwinSurface(edges1, edges2, errors, n, (i, j), lam)
@@ -290,7 +290,7 @@ def pair_paths(X, y, **settings):  # y in {1, -1, 0}; settings of `twin_path` ->
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #34eb5ace
 @one_thread
 def twin_surface(  # noqa: PLR0913 (what (40.1) depends on, and the vote)
-    X, y, splits, eps=0.2, delta=1e-4, kB=1.0, kC=1.0, vote="nearest", verbose=0
+    X, y, splits, epsilon=0.2, ridge=1e-4, kB=1.0, kC=1.0, decision="nearest", verbose=0
 ):  # -> TwinSurface
     """Cross-validation of a pair over all (λ₁, λ₂).
 
@@ -302,9 +302,9 @@ def twin_surface(  # noqa: PLR0913 (what (40.1) depends on, and the vote)
         1 for the first class, -1 for the second, 0 for the rest.
     splits : iterable of pairs of index arrays
         Rows to train on, and rows held out.
-    eps, delta, kB, kC : float
+    epsilon, ridge, kB, kC : float
         As in `twin_path`.
-    vote : {"nearest", "paper", "threshold"}, default="nearest"
+    decision : {"nearest", "paper", "threshold"}, default="nearest"
         Which class gets the vote where both planes are near.
     verbose : int, default=0
         Show a progress bar.
@@ -314,9 +314,9 @@ def twin_surface(  # noqa: PLR0913 (what (40.1) depends on, and the vote)
         raise ValueError("`y` must be 1 for the first class, -1 for the second and 0 for the rest.")
     folds = []
     for train, test in progress(list(splits), verbose, "folds"):
-        paths = pair_paths(X[train], y[train], eps=eps, delta=delta, kB=kB, kC=kC)
+        paths = pair_paths(X[train], y[train], epsilon=epsilon, ridge=ridge, kB=kB, kC=kC)
         folds.append(held_out(*paths, X[test], y[test]))
-    return surface_of(folds, eps, vote)
+    return surface_of(folds, epsilon, decision)
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #22c257a4

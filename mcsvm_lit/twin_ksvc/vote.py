@@ -46,11 +46,11 @@ from mcsvm_lit.twin_ksvc.surface import (
 
 
 # %% ../../nbs/twin_ksvc/47_vote.ipynb #02c8a454
-def pair_votes(b, d, vote="nearest"):  # tests, distances: two arrays each -> votes for i, for j
+def pair_votes(b, d, decision="nearest"):  # tests, distances: two arrays each -> votes for i, for j
     "What a pair says, by the table of the four regions."
     (b1, b2), (d1, d2) = b, d
-    said = decide(b1, b2, d1 <= d2, vote)
-    against = (b1 & b2) * (vote == "paper")  # a vote of -1 for both
+    said = decide(b1, b2, d1 <= d2, decision)
+    against = (b1 & b2) * (decision == "paper")  # a vote of -1 for both
     return (said > 0) - 1 * against, (said < 0) - 1 * against
 
 
@@ -65,9 +65,11 @@ def squash(T):
     return T / (3 * (1 + np.abs(T)))
 
 
-def pair_says(b, d, vote):  # tests, distances (2, n) -> votes for i, votes for j, closeness (n,)
+def pair_says(
+    b, d, decision
+):  # tests, distances (2, n) -> votes for i, votes for j, closeness (n,)
     "All that a pair says of some samples."
-    return *pair_votes(b, d, vote), closeness(*d)
+    return *pair_votes(b, d, decision), closeness(*d)
 
 
 def total(said, pairs, n_classes, skip=None):  # what each pair says -> V, T (n, K)
@@ -83,9 +85,9 @@ def total(said, pairs, n_classes, skip=None):  # what each pair says -> V, T (n,
     return V.T, T.T
 
 
-def tally(b, d, pairs, n_classes, vote, skip=None):  # tests, distances (P, 2, n) -> V, T (n, K)
+def tally(b, d, pairs, n_classes, decision, skip=None):  # tests, distances (P, 2, n) -> V, T (n, K)
     "The same from tests and distances."
-    said = [pair_says(*both, vote) for both in zip(b, d)]
+    said = [pair_says(*both, decision) for both in zip(b, d)]
     return total(said, pairs, n_classes, skip)
 
 
@@ -149,9 +151,9 @@ def right_in_cells(seats, f, length, level, rule, a, i, j):  # noqa: PLR0913  ->
 class Rules(NamedTuple):
     "What the planes of all pairs and their vote have in common."
 
-    eps: float
-    delta: float | str  # or "scale"
-    vote: str
+    epsilon: float
+    ridge: float | str  # or "scale"
+    decision: str
 
 
 class Ballot:
@@ -191,7 +193,7 @@ class Ballot:
         "What plane `a` of pair `p` says of every sample, at many λ."
         said = [values_and_distances(fold[a], fold.X, lam) for fold in self.folds[p]]
         f, d = (np.concatenate(parts) for parts in zip(*said))
-        return f > bit_level(self.rules.eps), d
+        return f > bit_level(self.rules.epsilon), d
 
     def choose(self, p, a, lam):
         "Let plane `a` of pair `p` be the one at `lam`."
@@ -199,7 +201,7 @@ class Ballot:
         self.lam[p, a] = lam
         self.b[p, a] = b[:, 0]
         self.d[p, a] = d[:, 0]
-        self.said[p] = pair_says(self.b[p], self.d[p], self.rules.vote)
+        self.said[p] = pair_says(self.b[p], self.d[p], self.rules.decision)
 
     def tally(self, skip=None):
         "Votes and closenesses, (47.2)."
@@ -222,8 +224,8 @@ class Ballot:
 
     def right_along(self, p, a, lam):  # -> (len(lam),)
         "The same for many values of one parameter, all others as they are."
-        seats, level = self.seats(p, a), bit_level(self.rules.eps)
-        asked = VOTES.index(self.rules.vote), a, *self.pairs[p]
+        seats, level = self.seats(p, a), bit_level(self.rules.epsilon)
+        asked = VOTES.index(self.rules.decision), a, *self.pairs[p]
 
         def of_fold(job):
             fold, rows = job

@@ -22,9 +22,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import (
+    Expansion,
     KernelClassifier,
     callers_level,
-    kernel_scores,
     warn_unconverged,
 )
 from mcsvm_lit.core.solving import Goal
@@ -66,20 +66,20 @@ class PlaneClassifier(KernelClassifier):
 
     def _keep(self, planes, training, uncertain=False):
         "Set the fitted attributes; `uncertain`: could examples move?"
-        self._training_rows = training.first
-        self._coefficients = np.stack([p.a for p in planes], 1)
-        given = self.kernel_.name in ("linear", "precomputed")
-        self._fit_X = None if given else training.X
+        coefficients = np.stack([p.a for p in planes], 1)
         self._share = np.bincount(training.y, training.weights, training.n_classes)
         self._share /= self._share.sum()
         self.dual_coef_ = np.zeros((len(training.rows), len(planes)))
-        self.dual_coef_[training.first] = self._coefficients
-        self.support_ = training.first[(self._coefficients > 0).any(1)]
+        self.dual_coef_[training.first] = coefficients
+        self.support_ = training.first[(coefficients > 0).any(1)]
         self.norms_ = np.array([p.norm for p in planes])
         self.intercept_ = np.array([p.θ for p in planes])
         self.margin_interval_ = np.array([p.ends for p in planes])
+        rows = training.first if training.precomputed else training.X
         if self.kernel_.name == "linear":
             self.coef_ = np.stack([p.w for p in planes])
+            rows, coefficients = None, self.coef_.T
+        self._expansion = Expansion(self.kernel_, rows, coefficients, self.intercept_)
         self._certify(planes, uncertain)
         return self
 
@@ -112,14 +112,8 @@ class PlaneClassifier(KernelClassifier):
         return self._distances(self._check(X))
 
     def _distances(self, X):
-        if self.kernel_.name == "linear":
-            F = np.asarray(X @ self.coef_.T)
-        elif self.kernel_.name == "precomputed":
-            F = X[:, self._training_rows] @ self._coefficients
-        else:
-            F = kernel_scores(self.kernel_, X, self._fit_X, self._coefficients)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.norms_ > 0, (F + self.intercept_) / self.norms_, np.nan)
+            return np.where(self.norms_ > 0, self._expansion.scores(X) / self.norms_, np.nan)
 
     def _scores(self, X):
         return rule_scores(self._distances(X), self.decision_, self._share)

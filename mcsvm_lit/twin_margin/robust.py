@@ -44,7 +44,7 @@ __all__ = [
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #5f9bb18b
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 
@@ -837,14 +837,23 @@ class RobustPath(ExactPath):
         Its rows, the mean of the others, the ratio ν/α, and the norm of the balls.
     """
 
-    breakpoints: np.ndarray
-    λ: np.ndarray
-    P: np.ndarray
-    zbar: np.ndarray
+    breakpoints: Annotated[np.ndarray, "f8", "k"]
+    λ: Annotated[np.ndarray, "f8", "k", "m"]
+    P: Annotated[np.ndarray, "f8", "m", "d"]
+    zbar: Annotated[np.ndarray, "f8", "d"]
     r: float
     p: float
 
     parameter = "ε"
+
+    def check(self):
+        "Raise ValueError where a file brings what no path has."
+        super().check()
+        uncertain(self.P, self.zbar, self.r, p=self.p)
+        if not len(self.breakpoints) or self.breakpoints[0] != 0:
+            raise ValueError("it does not begin at the radius 0")
+        if not np.isfinite(self.λ).all():
+            raise ValueError("a multiplier is not finite")
 
     @property
     def domain(self):

@@ -91,6 +91,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from mcsvm_lit.core.drawing import COLORS, axes, style
 from mcsvm_lit.core.kernels import Kernel, KernelRows
+from mcsvm_lit.core.losses import one_hot
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
@@ -104,7 +105,7 @@ from mcsvm_lit.crammer_singer.paper import (
     greedy,
     trace,
 )
-from mcsvm_lit.crammer_singer.problem import CrammerSinger, one_hot
+from mcsvm_lit.crammer_singer.problem import CrammerSinger
 from mcsvm_lit.studies.datasets import load, standardise, stratified_holdouts
 from mcsvm_lit.studies.figures import bars, images, ours_beside_theirs
 from mcsvm_lit.studies.runner import exhibit, jobs
