@@ -485,7 +485,7 @@ def interior_plain(m, tol=1e-9, most=NEWTON_STEPS, b=0.0):  # -> (Interior, step
         if not np.isfinite(newton.D).all():
             return before, most
         before, last = p, worst
-        least = CENTRED * tol * abs(P) / play.sum() if m.loss else 0.0
+        least = CENTRED * tol * abs(P) / play.sum() if m.smooth else 0.0
         try:
             p = interior_step(m, p, newton, least)
         except LinAlgError:
@@ -804,7 +804,7 @@ def interior(m, p, tol, most):  # moves p to the solution -> steps
         solve_direction(m.Z1, H, newton, d)
         after = reach(m, p, d)[1]
         μ = comp / slacks * (after / comp) ** 3
-        correct(m, p, d, max(μ, CENTRED * tol * abs(P) / slacks) if m.loss else μ, newton.h)
+        correct(m, p, d, max(μ, CENTRED * tol * abs(P) / slacks) if m.smooth else μ, newton.h)
         solve_direction(m.Z1, H, newton, d)
         t = step_length(m, p, d)
         if not t > 0:
