@@ -32,7 +32,7 @@ _PUBLIC = {
     "probability.regions": ["pi_regions"],
     "probability.truncated": ["TruncatedHingeSVC"],
     "probability.classifier": ["SVMProbabilityClassifier"],
-    "probability.any_classifier": ["WeightedVoteProbability"],
+    "probability.any_classifier": ["WeightedVoteClassifier"],
     "scale.export": ["to_onnx"],
 }
 

@@ -8,7 +8,7 @@ from mcsvm_lit.kernel_logistic.classifier import (
 )
 from mcsvm_lit.kernel_logistic.gaussian_process import laplace as laplace
 from mcsvm_lit.kernel_logistic.sparse import sparse_klr as sparse_klr
-from mcsvm_lit.probability.any_classifier import WeightedVoteProbability as WeightedVoteProbability
+from mcsvm_lit.probability.any_classifier import WeightedVoteClassifier as WeightedVoteClassifier
 from mcsvm_lit.probability.classifier import SVMProbabilityClassifier as SVMProbabilityClassifier
 from mcsvm_lit.probability.path_in_weights import pi_path as pi_path
 from mcsvm_lit.probability.regions import pi_regions as pi_regions
@@ -46,6 +46,6 @@ __all__ = [
     "pi_regions",
     "TruncatedHingeSVC",
     "SVMProbabilityClassifier",
-    "WeightedVoteProbability",
+    "WeightedVoteClassifier",
     "to_onnx",
 ]

@@ -231,7 +231,7 @@ SPECIAL = {
     "LabelRankingSVC": lambda c: dict(
         C=c.C, fit_intercept=c.option % 2 == 1, border=c.option % 3 != 0
     ),
-    "WeightedVoteProbability": lambda c: dict(
+    "WeightedVoteClassifier": lambda c: dict(
         estimator=voter_of(c),
         n_weights=4,
         scheme=cycle(("pairwise", "one-vs-rest", "gumbel"), c),
@@ -253,7 +253,7 @@ def in_blocks(case):
 
 
 def voter_of(case):
-    """What `WeightedVoteProbability` is put around."""
+    """What `WeightedVoteClassifier` is put around."""
     kernel = "linear" if case.kernel == "precomputed" else case.kernel  # rows are features to it
     names = "CrammerSingerSVC", "KernelLogisticRegression"
     return getattr(mcsvm_lit, cycle(names, case))(kernel=kernel, C=case.C)
@@ -623,7 +623,7 @@ def broken_law(name, case, training, model):
         return
     exact = case.kernel != "precomputed" or case.law in ("relabelled", "again")
     # each copy brings its own weight to the voters, and 3 w need not be w + w + w
-    exact = exact and (name, case.law) != ("WeightedVoteProbability", "copies")
+    exact = exact and (name, case.law) != ("WeightedVoteClassifier", "copies")
     # other rows come together in a block
     exact = exact and (name not in IN_MEMORY or case.law in ("relabelled", "again"))
     exact = exact and case.law not in ("given", "doubled")

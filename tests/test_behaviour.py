@@ -173,7 +173,7 @@ def truncated(name, data, form="dense", gram=None, weighted=False, **settings):
 
 def shares(name, data, form="dense", gram=None, weighted=False, folds=False, **settings):
     """A case of `SVMProbabilityClassifier`."""
-    plain = {"tol": 1e-8, "n_weights": 64, "scheme": "gumbel", "temperature": None}
+    plain = {"tol": 1e-8, "n_weights": 64, "scheme": "gumbel", "calibrate": False}
     call, settings = "SVMProbabilityClassifier", {**plain, **settings}
     rest = form, gram or {}, weighted, False, folds
     return Case(f"probability {name}", call, data, settings, *rest)
@@ -333,7 +333,7 @@ CASES = [
         grid=0.05,
         **LINEAR,
     ),
-    shares("rbf, pairwise, temperature", iris, scheme="pairwise", temperature="cv", **RBF),
+    shares("rbf, pairwise, temperature", iris, scheme="pairwise", calibrate=True, **RBF),
     shares("linear, one against the rest", three_clouds, C=3, scheme="one-vs-rest", **LINEAR),
     shares("rbf, pairwise", iris, C=10, scheme="pairwise", **RBF),
     shares(
@@ -353,12 +353,12 @@ CASES = [
         **GIVEN,
     ),
     shares(
-        "linear, chosen C and temperature",
+        "linear, folds and temperature",
         iris,
         folds=True,
         C=1,
         truncation=None,
-        temperature="cv",
+        calibrate=True,
         n_weights=16,
         **LINEAR,
     ),
@@ -600,27 +600,28 @@ def measure_truncated(case, data):
     return objectives(m.certificate_) | answers(m, Z, m.decision_function(Z), noise) | found
 
 
-def machine_norms(case, data, m):
-    """‖W‖²/2 of some of the machines, which their scores determine."""
+def half_norms(case, data, m):
+    """‖W‖²/2 of some of the classifiers, which their scores determine."""
     some = np.unique(np.linspace(0, len(m.intercept_) - 1, 5).astype(int))
     if m.coef_ is not None:
         return (m.coef_[some] ** 2).sum((1, 2)) / 2
     V = data.X[m.support_]
     G = gram_matrix(case.gram or {k: case.settings[k] for k in ("kernel", "gamma")}, V, V)
-    return np.array([np.einsum("ki,ij,kj->", A, G, A) / 2 for A in m.dual_coef_[some]])
+    return np.array(
+        [np.einsum("ik,ij,jk->", A, G, A) / 2 for A in m.dual_coef_.swapaxes(0, 1)[some]]
+    )
 
 
 def measure_shares(case, data):
     """Probabilities are shares of labels: one label may differ, where rounding decides."""
     m, Z = fitted(case, data)
     grain = m.grid if m.scheme == "direct" else 1 / len(m.weights_)
-    P, norms = m.predict_proba(Z), machine_norms(case, data, m)
-    largest = m.C_ * m.class_count_.sum()  # an upper bound of all objectives
+    P, norms = m.predict_proba(Z), half_norms(case, data, m)
+    largest = m.C * m.class_count_.sum()  # an upper bound of all objectives
     found = {
         "half norms": fact(norms, 4 * np.sqrt(2 * norms * m.tol * largest) + 1e-9),
-        "machines": exactly(m.n_iter_),
+        "classifiers": exactly(m.intercept_.size // (1 if m._of_two else P.shape[1])),
         "probabilities": fact(P[:KEPT_ROWS], 1.01 * grain),
-        "C": near(m.C_),
         "temperature": fact(m.temperature_, 0.02 * m.temperature_),
         "converged": exactly(bool(m.certificate_.converged)),
     }

@@ -153,8 +153,8 @@ def test_the_same_kernel_in_another_form(cls):
     if cls().get_params().get("cv") is not None:
         # a precomputed kernel keeps the order of rows, so folds by number would be others
         folds["cv"] = list(StratifiedKFold(3).split(X, NAMES))
-    if has(cls, "temperature"):
-        folds["temperature"] = None  # which comes from folds as well
+    if has(cls, "calibrate"):
+        folds["calibrate"] = False  # which takes folds as well
 
     def fitted(A, kernel, **parameters):
         return exact(cls, kernel=kernel, **folds, **parameters).fit(A, NAMES)
@@ -228,7 +228,7 @@ LATER = {
     "truncation": None,
     "scheme": "gumbel",
     "grid": 0.2,
-    "temperature": None,
+    "calibrate": False,
     "n_weights": 8,
     "class_weight": {"setosa": 9},
     "fit_intercept": True,

@@ -1,5 +1,5 @@
 # Written by tools/stubs.py, for editors and type checkers.
-from mcsvm_lit.probability.any_classifier import WeightedVoteProbability as WeightedVoteProbability
+from mcsvm_lit.probability.any_classifier import WeightedVoteClassifier as WeightedVoteClassifier
 from mcsvm_lit.probability.classifier import SVMProbabilityClassifier as SVMProbabilityClassifier
 from mcsvm_lit.probability.hinge import WeightedHinge as WeightedHinge
 from mcsvm_lit.probability.hinge import hinge_certificate as hinge_certificate
@@ -19,7 +19,7 @@ __all__ = [
     "WeightRegions",
     "TruncatedHingeSVC",
     "SVMProbabilityClassifier",
-    "WeightedVoteProbability",
+    "WeightedVoteClassifier",
     "WeightedHinge",
     "hinge_certificate",
     "solve_hinge",

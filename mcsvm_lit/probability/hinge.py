@@ -7,7 +7,7 @@ __all__ = [
     "CURVATURE",
     "SHORT",
     "FARTHEST",
-    "POLISH",
+    "CENTRED",
     "RESIDUAL",
     "ROUNDING",
     "FLOOR",
@@ -288,7 +288,7 @@ def least_norm(L, sweeps=2000):  # -> b
 CURVATURE = 1e-9
 SHORT = 0.995
 FARTHEST = 4.0
-POLISH = 3
+CENTRED = 0.04
 RESIDUAL = 1e-10
 ROUNDING = 1e-15
 FLOOR = 1e-6
@@ -436,7 +436,7 @@ def longest_step(p, d, play):  # a point, a direction, who competes
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #38781dc5
-def interior_step(m, p, newton):  # Conditions, Interior, Newton -> Interior
+def interior_step(m, p, newton, least=0.0):  # …, smallest μ to aim at -> Interior
     "Predict with μ = 0, choose μ by what the prediction would leave, and correct."
     n, play = np.arange(len(m.y)), competing(m)
     factor = newton_matrix(m.Z1, newton.D, m.ε)
@@ -446,6 +446,7 @@ def interior_step(m, p, newton):  # Conditions, Interior, Newton -> Interior
     with np.errstate(over="ignore", invalid="ignore"):
         after = (play * (p.s + t * d.s) * (p.η + t * d.η)).sum()
         μ = now / play.sum() * (after / now) ** 3
+        μ = max(μ, least)
         h = newton.h + play * (μ - d.s * d.η) / p.s
     if not np.isfinite(h).all():
         raise LinAlgError("A Newton step is beyond the range of float64.")
@@ -464,9 +465,7 @@ def interior_step(m, p, newton):  # Conditions, Interior, Newton -> Interior
 @kernel("i8, f8, f8, f8")
 def polished(late, worst, last, small):
     "Stop? How often complementarity was small, the worst residual now and before, and a small one."
-    if late == 0:
-        return False
-    return late > POLISH or worst <= small or (late > 1 and worst > last / 2)
+    return late > 0 and (worst <= small or (late > 1 and worst > last / 2))
 
 
 # %% ../../nbs/probability/52_hinge.ipynb #5ec3ce97
@@ -486,8 +485,9 @@ def interior_plain(m, tol=1e-9, most=NEWTON_STEPS, b=0.0):  # -> (Interior, step
         if not np.isfinite(newton.D).all():
             return before, most
         before, last = p, worst
+        least = CENTRED * tol * abs(P) / play.sum() if m.smooth else 0.0
         try:
-            p = interior_step(m, p, newton)
+            p = interior_step(m, p, newton, least)
         except LinAlgError:
             return p, most
     return p, most
@@ -803,7 +803,8 @@ def interior(m, p, tol, most):  # moves p to the solution -> steps
         cholesky(H)
         solve_direction(m.Z1, H, newton, d)
         after = reach(m, p, d)[1]
-        correct(m, p, d, comp / slacks * (after / comp) ** 3, newton.h)
+        μ = comp / slacks * (after / comp) ** 3
+        correct(m, p, d, max(μ, CENTRED * tol * abs(P) / slacks) if m.smooth else μ, newton.h)
         solve_direction(m.Z1, H, newton, d)
         t = step_length(m, p, d)
         if not t > 0:

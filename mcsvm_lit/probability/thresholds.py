@@ -27,7 +27,7 @@ __all__ = [
     "upper_bounds",
     "arcsine_thresholds",
     "positive_share",
-    "Machine",
+    "BinaryProblem",
     "Dual",
     "extremes",
     "partner",
@@ -40,11 +40,11 @@ __all__ = [
     "guess",
     "move_scores",
     "Answers",
-    "machine_of",
+    "unbounded",
     "set_bounds",
     "follow",
     "examine",
-    "ThresholdMachines",
+    "ThresholdSolutions",
     "solve_free",
     "solve_thresholds",
     "choose_block",
@@ -57,14 +57,14 @@ __all__ = [
     "filled",
     "score_slack",
     "TwoClasses",
-    "two_class_machines",
+    "two_class_problems",
     "combined",
     "row_blocks",
     "KernelValues",
     "fits",
     "kernel_values",
     "TrainShare",
-    "MachineFit",
+    "ThresholdFit",
     "ThresholdWork",
     "test_scores",
     "diagonal",
@@ -122,7 +122,7 @@ NOISE = 1e-14  # an aim below this is beyond float64
 FLAT = 1e-12  # least curvature of an exchange
 
 
-class Machine(NamedTuple):
+class BinaryProblem(NamedTuple):
     "One problem (53.4)."
 
     G: Matrix  # kernel matrix (n, n)
@@ -139,10 +139,10 @@ class Dual(NamedTuple):
     F: Vector  # G β
 
 
-@kernel("Machine, Dual")
-def extremes(machine, dual):
+@kernel("BinaryProblem, Dual")
+def extremes(problem, dual):
     "The highest example that may rise, its level, and the lowest level of those that may fall."
-    s, lo, hi = machine.s, machine.lo, machine.hi
+    s, lo, hi = problem.s, problem.lo, problem.hi
     i, top, low = -1, -np.inf, np.inf
     for k in range(len(s)):
         v = s[k] - dual.F[k]
@@ -153,10 +153,10 @@ def extremes(machine, dual):
     return i, top, low
 
 
-@kernel("Machine, Dual, i8, f8")
-def partner(machine, dual, i, top):
+@kernel("BinaryProblem, Dual, i8, f8")
+def partner(problem, dual, i, top):
     "The example whose exchange with `i` gains most."
-    G, d, s, lo, _ = machine
+    G, d, s, lo, _ = problem
     j, best, row = -1, 0.0, G[i]
     for k in range(len(s)):
         fall = top - s[k] + dual.F[k]
@@ -167,10 +167,10 @@ def partner(machine, dual, i, top):
     return j
 
 
-@kernel("Machine, Dual, i8, i8")
-def exchange(machine, dual, i, j):
+@kernel("BinaryProblem, Dual, i8, i8")
+def exchange(problem, dual, i, j):
     "Move weight from `j` to `i`, as far as D grows or the bounds allow."
-    G, d, s, lo, hi = machine
+    G, d, s, lo, hi = problem
     β, F = dual
     slope = s[i] - F[i] - s[j] + F[j]
     rise, fall = hi[i] - β[i], β[j] - lo[j]
@@ -182,22 +182,22 @@ def exchange(machine, dual, i, j):
         F[k] += δ * (up[k] - down[k])
 
 
-@kernel("Machine, Dual, f8, i8")
-def exchange_pairs(machine, dual, aim, most):
+@kernel("BinaryProblem, Dual, f8, i8")
+def exchange_pairs(problem, dual, aim, most):
     "Exchange until the levels of (53.6) overlap by at most `aim` -> steps."
     for step in range(most):
-        i, top, low = extremes(machine, dual)
+        i, top, low = extremes(problem, dual)
         if not top - low > aim:
             return step
-        exchange(machine, dual, i, partner(machine, dual, i, top))
+        exchange(problem, dual, i, partner(problem, dual, i, top))
     return most
 
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #db737096
-@kernel("Machine, Dual")
-def level(machine, dual):
+@kernel("BinaryProblem, Dual")
+def level(problem, dual):
     "An intercept between the levels of (53.6), and by how much they overlap."
-    i, top, low = extremes(machine, dual)
+    i, top, low = extremes(problem, dual)
     if top == -np.inf:
         top = low
     if low == np.inf:
@@ -207,47 +207,47 @@ def level(machine, dual):
     return (top + low) / 2, top - low
 
 
-@kernel("Machine, Dual, f8")
-def values(machine, dual, b):
+@kernel("BinaryProblem, Dual, f8")
+def values(problem, dual, b):
     "The value of (53.3) and the gap (53.5)."
     β, F = dual
     P = gap = 0.0
     for k in range(len(β)):
-        room = 1 - machine.s[k] * (F[k] + b)
-        lost = (machine.hi[k] - machine.lo[k]) * max(room, 0.0)
+        room = 1 - problem.s[k] * (F[k] + b)
+        lost = (problem.hi[k] - problem.lo[k]) * max(room, 0.0)
         P += β[k] * F[k] / 2 + lost
-        gap += lost - machine.s[k] * β[k] * room
+        gap += lost - problem.s[k] * β[k] * room
     return P, gap
 
 
-@kernel("Machine, Dual, f8, i8")
-def settle(machine, dual, tol, most):
+@kernel("BinaryProblem, Dual, f8, i8")
+def settle(problem, dual, tol, most):
     "Exchange until the relative gap is at most `tol` -> intercept, P, gap, steps."
     aim, steps = FIRST_AIM, 0
     while True:
-        steps += exchange_pairs(machine, dual, aim, most - steps)
-        b, spread = level(machine, dual)
-        P, gap = values(machine, dual, b)
+        steps += exchange_pairs(problem, dual, aim, most - steps)
+        b, spread = level(problem, dual)
+        P, gap = values(problem, dual, b)
         if gap <= tol * P or steps >= most or aim <= NOISE:
             return b, P, gap, steps
         aim = SHARPER * min(aim, spread)
 
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #ba433d6b
-@kernel("Machine, f8[::1]")
-def balance(machine, β):
+@kernel("BinaryProblem, f8[::1]")
+def balance(problem, β):
     "Reduce the side of too much weight until Σβ = 0, free examples first."
     excess = β.sum()
     if abs(excess) <= NOISE * np.abs(β).sum():
         return
     side, free = 1.0 if excess > 0 else -1.0, 0.0
     for k in range(len(β)):
-        if side * β[k] > 0 and machine.lo[k] < β[k] < machine.hi[k]:
+        if side * β[k] > 0 and problem.lo[k] < β[k] < problem.hi[k]:
             free += side * β[k]
     keep = max(0.0, 1 - side * excess / free) if free > 0 else 0.0
     rest = side * excess
     for k in range(len(β)):
-        if side * β[k] > 0 and machine.lo[k] < β[k] < machine.hi[k]:
+        if side * β[k] > 0 and problem.lo[k] < β[k] < problem.hi[k]:
             rest -= side * β[k] * (1 - keep)
             β[k] *= keep
     for k in range(len(β)):
@@ -257,10 +257,10 @@ def balance(machine, β):
             rest -= δ
 
 
-@kernel("Machine, f8[:,::1], f8[:,::1], i8")
-def guess(machine, c, B, j):
+@kernel("BinaryProblem, f8[:,::1], f8[:,::1], i8")
+def guess(problem, c, B, j):
     "Continue the last two solutions in B to the bounds of problem j."
-    s = machine.s
+    s = problem.s
     for k in range(len(s)):
         last = B[j - 1, k]
         if abs(last) >= c[j - 1, k]:
@@ -290,38 +290,38 @@ class Answers(NamedTuple):
 
 
 @kernel("f8[:,::1], f8[::1]")
-def machine_of(G, s):
-    "A machine without bounds."
+def unbounded(G, s):
+    "Return the problem without bounds."
     d = np.empty(len(s))
     for k in range(len(s)):
         d[k] = G[k, k]
-    return Machine(G, d, s, np.zeros(len(s)), np.zeros(len(s)))
+    return BinaryProblem(G, d, s, np.zeros(len(s)), np.zeros(len(s)))
 
 
-@kernel("Machine, f8[::1]")
-def set_bounds(machine, c):
-    "Give a machine the bounds of a threshold."
+@kernel("BinaryProblem, f8[::1]")
+def set_bounds(problem, c):
+    "Set the bounds of a threshold."
     for k in range(len(c)):
-        machine.lo[k] = min(machine.s[k] * c[k], 0.0)
-        machine.hi[k] = max(machine.s[k] * c[k], 0.0)
+        problem.lo[k] = min(problem.s[k] * c[k], 0.0)
+        problem.hi[k] = max(problem.s[k] * c[k], 0.0)
 
 
 @kernel("f8[:,::1], f8[::1], f8[:,::1], b1, f8, i8, Answers")
 def follow(G, s, c, warm, tol, most, answers):  # warm: do the answers hold points to start from?
     "Solve for each row of bounds in turn."
     B, F, found = answers
-    machine, before = machine_of(G, s), np.zeros(len(s))
+    problem, before = unbounded(G, s), np.zeros(len(s))
     for j in range(len(c)):
-        set_bounds(machine, c[j])
+        set_bounds(problem, c[j])
         if j and not warm:
             before[:], F[j] = B[j - 1], F[j - 1]
-            guess(machine, c, B, j)
+            guess(problem, c, B, j)
         else:
             before[:] = B[j]
-        B[j] = np.minimum(np.maximum(B[j], machine.lo), machine.hi)
-        balance(machine, B[j])
+        B[j] = np.minimum(np.maximum(B[j], problem.lo), problem.hi)
+        balance(problem, B[j])
         move_scores(G, before, B[j], F[j])
-        b, P, gap, steps = settle(machine, Dual(B[j], F[j]), tol, most)
+        b, P, gap, steps = settle(problem, Dual(B[j], F[j]), tol, most)
         found[j, 0], found[j, 1], found[j, 2] = b, P, gap
         found[j, 3] += steps
 
@@ -330,7 +330,7 @@ def follow(G, s, c, warm, tol, most, answers):  # warm: do the answers hold poin
 def examine(G, s, c, answers):
     "Scores from the multipliers alone, and with them intercepts, values and gaps."
     B, F, found = answers
-    machine = machine_of(G, s)
+    problem = unbounded(G, s)
     F[:] = 0.0
     for i in range(len(s)):
         row = G[i]
@@ -340,10 +340,10 @@ def examine(G, s, c, answers):
                 for k in range(len(s)):
                     F[j, k] += β * row[k]
     for j in range(len(c)):
-        set_bounds(machine, c[j])
-        b, spread = level(machine, Dual(B[j], F[j]))
+        set_bounds(problem, c[j])
+        b, spread = level(problem, Dual(B[j], F[j]))
         found[j, 0] = b
-        found[j, 1], found[j, 2] = values(machine, Dual(B[j], F[j]), b)
+        found[j, 1], found[j, 2] = values(problem, Dual(B[j], F[j]), b)
 
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #706ffd3c
@@ -352,11 +352,11 @@ FACES = 20  # systems of free examples that are solved before exchanges go on
 MOST_FREE = 500  # examples in such a system
 RANK = 1e-14  # singular values below this share of the largest count as zero
 AIM = 0.5  # of `tol`, so that rounding has room
-FRESH_ROUNDS = 3  # times that scores are computed again and machines that missed `tol` go on
+FRESH_ROUNDS = 3  # times that scores are computed again and solutions that missed `tol` go on
 
 
-class ThresholdMachines(NamedTuple):
-    "The machines of two classes for all thresholds."
+class ThresholdSolutions(NamedTuple):
+    "The classifiers of two classes for all thresholds."
 
     s: np.ndarray  # signs (n,)
     c: np.ndarray  # bounds (m, n)
@@ -425,8 +425,8 @@ def solve_thresholds(
     start=None,  # β and F to start from, (m, n) each
     most=None,  # steps for each threshold
     fresh=True,  # compute the scores again at the end?
-):  # -> ThresholdMachines
-    "The machines of two classes for all thresholds, one after the other."
+):  # -> ThresholdSolutions
+    "Find the classifiers of all thresholds, one after the other."
     G, s, c = (np.ascontiguousarray(a, float) for a in (G, s, c))
     B, F = (np.zeros(c.shape), np.zeros(c.shape)) if start is None else map(np.array, start)
     answers = Answers(B, F, np.zeros((len(c), 4)))
@@ -444,22 +444,22 @@ def solve_thresholds(
         follow(G, s, c[late], True, AIM * tol / 2, most, again)
         for whole, part in zip(answers, again):
             whole[late] = part
-    return ThresholdMachines(s, c, B, F, *answers.found.T)
+    return ThresholdSolutions(s, c, B, F, *answers.found.T)
 
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #9fc498f4
 LARGEST_BLOCK = 2000  # examples: a larger block costs more to solve than it saves
 BLOCKS = 200  # the most for one threshold
 CLEAR = 0.25  # of the aim: how far from the level an example wants to move
-SAMPLE_TOL = 0.01  # relative gap of the machines of the sample
+SAMPLE_TOL = 0.01  # relative gap of the solutions of the sample
 SOFT = 0.05  # margins on either side of 1 within which a guess is between the bounds
 AT_A_TIME = 64  # rows of a sum: what is copied stays in the processor's cache
 
 
-def choose_block(machine, dual, b, aim, size):  # intercept, as in `settle`, examples -> indices
+def choose_block(problem, dual, b, aim, size):  # intercept, as in `settle`, examples -> indices
     "The examples that want to move most, half to rise and half to fall, then free ones."
-    v = machine.s - dual.F - b
-    rises, falls = dual.β < machine.hi, dual.β > machine.lo
+    v = problem.s - dual.F - b
+    rises, falls = dual.β < problem.hi, dual.β > problem.lo
     wanted = [_first(-v, rises & (v > CLEAR * aim), size // 2)]
     wanted.append(_first(v, falls & (v < -CLEAR * aim), size // 2))
     on = np.concatenate(wanted)
@@ -474,10 +474,10 @@ def _first(key, may, most):
     return chosen[np.argsort(key[chosen], kind="stable")[: max(most, 0)]]
 
 
-def solve_block(rows, machine, dual, on, aim):  # KernelRows, …, indices; changes dual -> steps
+def solve_block(rows, problem, dual, on, aim):  # KernelRows, …, indices; changes dual -> steps
     "Solve the problem of one block, and move the scores of all examples."
     G = rows.buffer[np.ix_(rows.ensure(on), on)]
-    small = Machine(G, np.ascontiguousarray(np.diag(G)), *(a[on] for a in machine[2:]))
+    small = BinaryProblem(G, np.ascontiguousarray(np.diag(G)), *(a[on] for a in problem[2:]))
     part = Dual(dual.β[on], dual.F[on])
     before = part.β.copy()
     steps = exchange_pairs(small, part, aim, MOST_EXCHANGES * len(on))
@@ -496,24 +496,24 @@ def weighted_rows(rows, on, D):  # KernelRows, indices (q,), factors (m, q) -> D
     return F
 
 
-def settle_in_blocks(rows, machine, dual, tol):  # -> intercept, P, gap, steps
+def settle_in_blocks(rows, problem, dual, tol):  # -> intercept, P, gap, steps
     "As `settle`, without the kernel matrix."
     aim, steps = FIRST_AIM, 0
     size = min(LARGEST_BLOCK, len(rows.buffer))
     for _ in range(BLOCKS):
-        b, spread = level(machine, dual)
-        P, gap = values(machine, dual, b)
+        b, spread = level(problem, dual)
+        P, gap = values(problem, dual, b)
         if gap <= tol * P or aim <= NOISE:
             break
         if spread <= aim:
             aim = SHARPER * spread
-        on = choose_block(machine, dual, b, aim, size)
-        steps += solve_block(rows, machine, dual, on, aim / 2)
+        on = choose_block(problem, dual, b, aim, size)
+        steps += solve_block(rows, problem, dual, on, aim / 2)
     return b, P, gap, steps
 
 
 def guess_from_sample(rows, s, c):  # -> β (m, n)
-    "What the machines of a sample say about the multipliers of all examples."
+    "Guess the multipliers of all examples from the solutions of a sample."
     n, size = len(s), min(LARGEST_BLOCK, len(rows.buffer))
     order = np.argsort(s, kind="stable")  # evenly spread over both classes
     on = np.sort(order[np.linspace(0, n - 1, min(size, n)).astype(int)])
@@ -530,20 +530,20 @@ def solve_in_blocks(
     c,
     tol=1e-3,
     start=None,
-):  # -> ThresholdMachines
-    "The machines for all thresholds in bounded memory."
+):  # -> ThresholdSolutions
+    "Find the classifiers of all thresholds in bounded memory."
     s, c = np.asarray(s, float), np.ascontiguousarray(c, float)
     lo, hi = np.minimum(s * c, 0), np.maximum(s * c, 0)
     before, F = (np.zeros(c.shape), np.zeros(c.shape)) if start is None else start
     B = np.clip(guess_from_sample(rows, s, c) if start is None else before, lo, hi)
-    machines = [Machine(np.zeros((0, 0)), np.zeros(0), s, *bounds) for bounds in zip(lo, hi)]
-    for machine, β, old in zip(machines, B, before):
+    problems = [BinaryProblem(np.zeros((0, 0)), np.zeros(0), s, *bounds) for bounds in zip(lo, hi)]
+    for problem, β, old in zip(problems, B, before):
         if (β != old).any():
-            balance(machine, β)
+            balance(problem, β)
     F = F + weighted_rows(rows, np.arange(len(s)), B - before)
     duals = map(Dual, B, F)
-    found = [settle_in_blocks(rows, *one, AIM * tol) for one in zip(machines, duals)]
-    return ThresholdMachines(s, c, B, F, *np.array(found, float).T)
+    found = [settle_in_blocks(rows, *one, AIM * tol) for one in zip(problems, duals)]
+    return ThresholdSolutions(s, c, B, F, *np.array(found, float).T)
 
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #1fc97d2b
@@ -586,9 +586,9 @@ def filled(v, room, gap, d2):  # levels and rooms (m, n), gaps (m,) -> (Σuv, μ
     return mean[:, 0], np.where(μ > 0, μ, 1.0)[:, 0]
 
 
-def score_slack(machines, certificates, d2):  # d2: a typical squared distance -> ScoreSlack
-    "How far the scores of machines can be from the exact ones."
-    sc, β, v = machines.s * machines.c, machines.β, machines.s - machines.F
+def score_slack(solved, certificates, d2):  # d2: a typical squared distance -> ScoreSlack
+    "Return how far the scores of solutions can be from the exact ones."
+    sc, β, v = solved.s * solved.c, solved.β, solved.s - solved.F
     gap = np.array([max(c.gap, 0.0) + c.rounding for c in certificates])
     low, μ_low = filled(v, np.maximum(np.maximum(sc, 0) - β, 0), gap, d2)
     high, μ_high = filled(-v, np.maximum(β - np.minimum(sc, 0), 0), gap, d2)
@@ -597,7 +597,7 @@ def score_slack(machines, certificates, d2):  # d2: a typical squared distance -
 
 # %% ../../nbs/probability/53a_thresholds.ipynb #c525bc24
 class TwoClasses(NamedTuple):
-    "Whom a machine separates."
+    "A problem of two classes: who takes part, on which side."
 
     on: np.ndarray  # the examples that take part (n,)
     s: np.ndarray  # their signs
@@ -606,8 +606,8 @@ class TwoClasses(NamedTuple):
         return len(self.on)
 
 
-def two_class_machines(y, K, scheme):  # class indices, classes, "pairwise" or "one-vs-rest"
-    "The machines of a scheme -> list of TwoClasses; one for two classes."
+def two_class_problems(y, K, scheme):  # class indices, classes, "pairwise" or "one-vs-rest"
+    "List the problems of two classes (TwoClasses) of a scheme; there is one for two classes."
     if K == 2 or scheme == "pairwise":
         pairs = combinations(range(K), 2)
         chosen = [(np.flatnonzero((y == i) | (y == j)), i) for i, j in pairs]
@@ -616,8 +616,8 @@ def two_class_machines(y, K, scheme):  # class indices, classes, "pairwise" or "
     return [TwoClasses(on, np.where(y[on] == k, 1.0, -1.0)) for on, k in chosen]
 
 
-def combined(shares, K, scheme):  # (machines, n) -> probabilities (n, K)
-    "One vector of probabilities of the answers of all machines."
+def combined(shares, K, scheme):  # (problems, n) -> probabilities (n, K)
+    "Combine the shares of all classifiers into one vector of probabilities for each row."
     shares = np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE)
     if K == 2:
         return np.column_stack([shares[0], 1 - shares[0]])
@@ -679,8 +679,8 @@ class TrainShare(NamedTuple):
     test: np.ndarray  # indices
 
 
-class MachineFit(NamedTuple):
-    "What is kept of the machines of two classes."
+class ThresholdFit(NamedTuple):
+    "The part of the solutions of one problem that a fit keeps."
 
     on: np.ndarray
     β: np.ndarray  # (m, examples)
@@ -691,7 +691,7 @@ class MachineFit(NamedTuple):
 
 
 class ThresholdWork(NamedTuple):
-    "What is the same for all machines of a fit; called with the kernel values and a machine."
+    "The settings that all problems of a fit share; a call with the kernel values solves one."
 
     C: float
     t: np.ndarray
@@ -699,20 +699,20 @@ class ThresholdWork(NamedTuple):
     tol: float
     folds: tuple = ()  # of TrainShare
 
-    def __call__(self, values, machine):  # KernelValues, TwoClasses -> MachineFit
-        "The machines for all thresholds."
-        on, s = machine
+    def __call__(self, values, problem):  # KernelValues, TwoClasses -> ThresholdFit
+        "Solve one problem for all thresholds."
+        on, s = problem
         c = upper_bounds(s, self.weights[on], self.C, self.t)
-        solver = self._solver(values, machine)
+        solver = self._solver(values, problem)
         solved = solver(c, None)
         held = self._held_out(values, on, solved, solver) if self.folds else None
         size = np.sqrt(diagonal(values, on))
         certificates = solved.certificates(size, self.tol)
         slack = score_slack(solved, certificates, 2 * size.max() ** 2 or 1.0)
-        return MachineFit(on, solved.β, solved.b, slack, certificates, held)
+        return ThresholdFit(on, solved.β, solved.b, slack, certificates, held)
 
-    def _solver(self, values, machine):
-        on, s = machine
+    def _solver(self, values, problem):
+        on, s = problem
         if values.G is not None or fits(len(on)):
             G = values.between(on, on)
             return lambda c, start: solve_thresholds(G, s, c, self.tol, start, fresh=start is None)
@@ -733,7 +733,7 @@ class ThresholdWork(NamedTuple):
 
 
 def test_scores(values, on, part, test, place):  # place: of the tests in `on`, or -1 -> (m, tests)
-    "Scores of test examples, those of the machine's own classes from its F."
+    "Scores of test examples, those of the problem's own classes from its F."
     inside, others = place >= 0, np.flatnonzero(place < 0)
     F = np.empty((len(part.b), len(test)))
     F[:, inside] = part.F[:, place[inside]]

@@ -489,6 +489,11 @@ class TruncatedHingeSVC(KernelClassifier):
     ----------
     C : float, default=1.0
         Weight of the loss.
+    loss : {"hinge", "logistic", "exponential"}, default="hinge"
+        The loss of the smallest margin.
+    truncation : "minimal", None or float, default="minimal"
+        The margin below which the loss does not grow: the least truncation that is consistent,
+        no truncation (a convex problem), or a margin of at most 0.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in scikit-learn's `SVC`.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -497,20 +502,15 @@ class TruncatedHingeSVC(KernelClassifier):
         Degree of the kernel "poly".
     coef0 : float, default=0.0
         Constant of the kernels "poly" and "sigmoid".
-    loss : {"hinge", "logistic", "exponential"}, default="hinge"
-        The loss of the smallest margin.
-    truncation : "minimal", None or float, default="minimal"
-        The margin below which the loss does not grow: the least truncation that is consistent,
-        no truncation (a convex problem), or a margin of at most 0.
     class_weight : dict, "balanced" or None, default=None
         The weights π of the classes, used as given; all are one if None.
     tol : float, default=1e-4
         Relative duality gap of the convex problems.
     max_iter : int, default=2000
-        At most so many Newton steps and passes over the examples, together, in each of the convex
+        The most Newton steps and passes over the examples, together, in each of the convex
         problems.
     max_dca_iter : int, default=50
-        At most so many convex problems after the first.
+        The most convex problems after the first.
     verbose : int, default=0
         Whether to show progress.
 
@@ -565,12 +565,13 @@ class TruncatedHingeSVC(KernelClassifier):
     def __init__(  # noqa: PLR0913 (scikit-learn wants every parameter by name)
         self,
         C=1.0,
+        *,
+        loss="hinge",
+        truncation="minimal",
         kernel="rbf",
         gamma="scale",
         degree=3,
         coef0=0.0,
-        loss="hinge",
-        truncation="minimal",
         class_weight=None,
         tol=1e-4,
         max_iter=2000,
@@ -578,12 +579,12 @@ class TruncatedHingeSVC(KernelClassifier):
         verbose=0,
     ):
         self.C = C
+        self.loss = loss
+        self.truncation = truncation
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.loss = loss
-        self.truncation = truncation
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter

@@ -192,10 +192,10 @@ def _pair_scores(graph, X, model):
 LEAST_PROBABILITY = 1e-300  # that a temperature leaves
 
 
-def _share_of_thresholds(graph, F, machines, t):
-    """The share of thresholds at which scores (n, machines · thresholds) are positive."""
+def _share_of_thresholds(graph, F, problems, t):
+    """The share of thresholds at which scores (n, problems · thresholds) are positive."""
     m = len(t)
-    at = np.arange(machines * m).reshape(machines, m)
+    at = np.arange(problems * m).reshape(problems, m)
     a, b = (
         graph.add("Gather", F, at[:, cut].ravel(), axis=1) for cut in (slice(m - 1), slice(1, m))
     )
@@ -205,7 +205,7 @@ def _share_of_thresholds(graph, F, machines, t):
     crossed = graph.add("Min", ratio, np.array(1.0))
     above = graph.add("Greater", low, np.array(0.0))
     part = graph.add("Where", above, np.array(1.0), crossed)
-    between = np.kron(np.eye(machines), np.diff(t)[:, None])
+    between = np.kron(np.eye(problems), np.diff(t)[:, None])
     ends = [graph.add("Gather", F, at[:, j], axis=1) for j in (0, m - 1)]
     first, last = (_one_if(graph, graph.add("Greater", f, np.array(0.0))) for f in ends)
     before = graph.add("Add", graph.add("Mul", first, np.array(t[0] / 2)), np.array(t[0] / 2))
@@ -247,10 +247,12 @@ def _coupled(graph, shares, K):
     return _eliminated(graph, graph.add("Reshape", both, np.array([-1, K, K + 1])), K)
 
 
-def _machine_scores(graph, X, model):
-    """The scores (n, machines · thresholds) of machines of two classes."""
-    V, A = model.support_vectors_, model.coef_ if model.support_ is None else model.dual_coef_
-    A = A.reshape(-1, A.shape[2]).T
+def _two_class_scores(graph, X, model):
+    """The scores (n, problems · thresholds) of classifiers of two classes."""
+    V, A = model.support_vectors_, model.dual_coef_
+    if model.support_ is None:
+        A = np.moveaxis(model.coef_, -1, 0)
+    A = A.reshape(len(A), -1)
     if model.kernel_.name == "linear" and V is not None:
         A = _dense(V).T @ A
     return graph.add("Add", _products(graph, X, model.kernel_, V, A), model.intercept_.ravel())
@@ -264,8 +266,8 @@ def _log_probabilities(graph, X, model):
             f"The scheme {model.scheme_!r} has no graph: "
             "only 'pairwise' and 'one-vs-rest' have one."
         )
-    machines, t = len(model.intercept_), model.weights_[:, 1]
-    shares = _share_of_thresholds(graph, _machine_scores(graph, X, model), machines, t)
+    problems, t = len(model.intercept_), model.weights_[:, 1]
+    shares = _share_of_thresholds(graph, _two_class_scores(graph, X, model), problems, t)
     least = graph.add("Max", shares, np.array(LEAST_SHARE))
     P = graph.add("Min", least, np.array(1 - LEAST_SHARE))
     if K == 2:

@@ -16,10 +16,10 @@ __all__ = [
     "ordinal_probabilities",
     "CumulativeLogit",
     "PrunedTree",
-    "TemperatureScaled",
     "venn_abers",
     "VennAbers",
     "baselines",
+    "with_squares",
     "baseline",
 ]
 
@@ -29,26 +29,21 @@ from itertools import combinations
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, softmax, xlogy
+from scipy.special import expit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    GridSearchCV,
-    StratifiedKFold,
-    cross_val_predict,
-    cross_val_score,
-)
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mcsvm_lit.probability.classifier import best_temperature, log_likelihood
+from mcsvm_lit.probability.temperature import log_likelihood
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #725863f4
@@ -263,43 +258,6 @@ class PrunedTree(ClassifierMixin, BaseEstimator):
         return self.tree_.predict(validate_data(self, X, reset=False))
 
 
-# %% ../../nbs/studies/62_baselines.ipynb #4edeac19
-class TemperatureScaled(ClassifierMixin, BaseEstimator):
-    """Scores of a classifier as probabilities by one temperature.
-
-    Parameters
-    ----------
-    estimator : classifier
-        With a `decision_function`.
-    cv : int, default=5
-        Folds; the temperature is chosen on scores of held-out rows.
-    """
-
-    def __init__(self, estimator=None, cv=5):
-        self.estimator = estimator
-        self.cv = cv
-
-    def fit(self, X, y):
-        """Fit the temperature on scores of held-out folds, then the classifier on everything."""
-        self.classes_, indices = np.unique(y, return_inverse=True)
-        scores = cross_val_predict(self.estimator, X, y, cv=self.cv, method="decision_function")
-        self.temperature_ = best_temperature(self._two(scores), indices)
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        return self
-
-    def _two(self, F):
-        """Scores with a column for each class, also for two classes."""
-        return F if F.ndim == 2 else np.column_stack([np.zeros(len(F)), F])
-
-    def predict_proba(self, X):
-        """Probabilities of the classes."""
-        return softmax(self._two(self.estimator_.decision_function(X)) / self.temperature_, axis=1)
-
-    def predict(self, X):
-        """The most probable class."""
-        return self.classes_[self.predict_proba(X).argmax(1)]
-
-
 # %% ../../nbs/studies/62_baselines.ipynb #16aaf866
 def _block_value(count, won, spot, label):  # sums before each score, first and last block, 0 or 1
     """Isotonic regression (62.4) where one point with this label is added."""
@@ -426,11 +384,11 @@ _BASELINES = {
     "RF": lambda seed: RandomForestClassifier(500, random_state=seed),
     "Platt": lambda seed: _calibrated("sigmoid"),
     "isotonic": lambda seed: _calibrated("isotonic"),
-    "temperature": lambda seed: TemperatureScaled(_svc()),
+    "temperature": lambda seed: _calibrated("temperature"),
     "SVM one-versus-one": lambda seed: _many(OneVsOneClassifier),
     "SVM one-versus-rest": lambda seed: _many(OneVsRestClassifier),
 }
-PARAMETRIC = ("BLM", "CLM")  # those to which squares and products can be added
+PARAMETRIC = ("BLM", "CLM")  # those to which squares can be added
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #9d49d788
@@ -439,16 +397,22 @@ def baselines():
     return list(_BASELINES)
 
 
+def with_squares(X):
+    """Append the square of each feature."""
+    return np.hstack([X, X**2])
+
+
 def baseline(
     name,  # one of `baselines()`
-    quadratic=False,  # add squares and products to the parametric models
+    squares=False,  # add squares of the features for the parametric models
+    scaled=True,  # scale the rows to mean 0 and variance 1
     random_state=0,
     **settings,  # of KMLR: gamma, the values to compare
 ):
-    """A classifier to compare with, scaled and tuned, not yet fitted."""
+    """Return a classifier to compare with, tuned in its `fit`."""
     if name not in _BASELINES:
         raise ValueError(f"There is no baseline {name!r}; there are {', '.join(_BASELINES)}.")
-    steps = [StandardScaler()]
-    if quadratic and name in PARAMETRIC:
-        steps += [PolynomialFeatures(2, include_bias=False), StandardScaler()]
+    steps = [StandardScaler()] if scaled else []
+    if squares and name in PARAMETRIC:
+        steps = [FunctionTransformer(with_squares), *steps]
     return make_pipeline(*steps, _BASELINES[name](random_state, **settings))

@@ -300,9 +300,9 @@ def gaussian_process(d):
 
 def weighted_vote(d):
     "Our probabilities for a linear support vector machine."
-    from mcsvm_lit import WeightedVoteProbability
+    from mcsvm_lit import WeightedVoteClassifier
 
-    return WeightedVoteProbability(linear_svc(d), scheme="one-vs-rest")
+    return WeightedVoteClassifier(linear_svc(d), scheme="one-vs-rest")
 
 
 def boosting(d):

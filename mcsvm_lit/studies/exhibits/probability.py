@@ -12,7 +12,9 @@ __all__ = [
     "CLASSES",
     "NORMS",
     "OTHERS",
+    "VARIANTS",
     "OURS",
+    "RIVALS",
     "oracle",
     "poor",
     "infinite",
@@ -22,8 +24,10 @@ __all__ = [
     "wins_but_for_blm",
     "beats_direct",
     "FIVE",
+    "RIVALS_FOR_FIVE",
     "EXACT",
     "ESTIMATES",
+    "FOLDS_CS",
     "WAYS_TO_GROW",
     "Split",
     "median_distance",
@@ -33,6 +37,9 @@ __all__ = [
     "on_lattice",
     "ours",
     "others",
+    "with_a_slope_each",
+    "read_as_probabilities",
+    "variants",
     "replicate",
     "averages",
     "compared",
@@ -55,13 +62,13 @@ __all__ = [
     "finer_is_better",
     "first_step_is_largest",
     "table_5",
+    "tuned_by_folds",
     "wine_estimates",
     "minus_infinity",
     "no_other",
     "likelier",
     "less_wrong",
     "table_6",
-    "with_a_slope_each",
     "sometimes_infinite",
     "wine_slopes",
     "truncated_is_nearest",
@@ -88,10 +95,11 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 
 from mcsvm_lit.core.simplex import simplex_grid
-from mcsvm_lit.probability.classifier import SVMProbabilityClassifier, log_likelihood, winners
+from mcsvm_lit.probability.classifier import SVMProbabilityClassifier
 from mcsvm_lit.probability.losses import (
     choose_truncation,
     draw_losses,
@@ -100,6 +108,7 @@ from mcsvm_lit.probability.losses import (
     split_curves,
 )
 from mcsvm_lit.probability.path_in_weights import Sample
+from mcsvm_lit.probability.schemes import winners
 from mcsvm_lit.probability.simplex import (
     denominator,
     direct_estimate,
@@ -115,8 +124,9 @@ from mcsvm_lit.probability.simplex import (
     orders,
     partition,
 )
+from mcsvm_lit.probability.temperature import log_likelihood
 from mcsvm_lit.probability.truncated import Truncation, truncated_many
-from mcsvm_lit.studies.baselines import baseline, judge
+from mcsvm_lit.studies.baselines import baseline, judge, with_squares
 from mcsvm_lit.studies.datasets import (
     BayesRule,
     load,
@@ -161,7 +171,7 @@ def median_distance(X, y):
 def weighted_svm(example, C=1.0, σ=1.0, scheme="gumbel", **kw):  # -> SVMProbabilityClassifier
     "Our classifier with the kernel and the C of the paper, whose weights sum to 1."
     C = C if scheme == "pairwise" else C / CLASSES[example]
-    kw = dict(C=C, scheme=scheme, temperature=None, **kw)
+    kw = dict(C=C, scheme=scheme, calibrate=False, **kw)
     if example == 2:
         return SVMProbabilityClassifier(kernel="rbf", gamma=σ**-2, **kw)
     return SVMProbabilityClassifier(kernel="linear", **kw)
@@ -186,7 +196,7 @@ def lattice(example, g, data, d):  # parameters, Split, step -> {scheme: probabi
         m = weighted_svm(example, scheme="indirect", grid=2 * d, **g).fit(data.A, data.a)
         return {"indirect": m.predict_proba(data.B)}, m.certificate_.relative_gap
     m = weighted_svm(example, scheme="direct", grid=d, **g).fit(data.A, data.a)
-    return on_lattice(m.labels(data.B), K, N), m.certificate_.relative_gap
+    return on_lattice(m.votes(data.B), K, N), m.certificate_.relative_gap
 
 
 def on_lattice(L, K, N, note=""):  # labels on the whole lattice -> {scheme: probabilities}
@@ -215,21 +225,50 @@ def ours(example, data, d, n_weights):  # -> {method: probabilities}, largest ga
     return P, max(gaps)
 
 
-def others(example, data, names):  # -> {method: probabilities}
-    "The methods that the paper compares with."
-    Z = StandardScaler().fit_transform(data.A)
+def others(example, data, names, scaled=False):  # -> {method: probabilities}
+    "The methods that the paper compares with, on features as they are or of unit variance."
+    Z = StandardScaler().fit_transform(data.A) if scaled else data.A
     σ = KMLR[example] * median_distance(Z, data.a)
     P = {}
     for name in names:
-        kw = dict(gamma=[σ**-2]) if name == "KMLR" else {}
-        m = baseline(name, quadratic=example == 2, **kw).fit(data.A, data.a)
+        kw = dict(gamma=[σ**-2], scaled=scaled) if name == "KMLR" else {}
+        m = baseline(name, squares=example == 2, **kw).fit(data.A, data.a)
         P[name] = m.predict_proba(data.B)
+    return P
+
+
+def with_a_slope_each(A, a, B, C=1e4):  # -> (m, K), may be negative
+    "Cumulative logit with a slope for each threshold: differences of binary fits."
+    K = int(a.max()) + 1
+    fits = [LogisticRegression(C=C, max_iter=5000).fit(A, a <= k) for k in range(K - 1)]
+    curves = [m.predict_proba(B)[:, 1] for m in fits]
+    return np.diff([np.zeros(len(B)), *curves, np.ones(len(B))], axis=0).T
+
+
+def read_as_probabilities(P):
+    "Rows without their negative entries, divided by their sums."
+    P = np.maximum(P, 0)
+    return P / P.sum(1, keepdims=True)
+
+
+def variants(example, data, names):  # -> {method: probabilities}
+    "Second readings of the methods that the paper leaves open."
+    P = {}
+    if "KMLR" in names:
+        P["KMLR, scaled"] = others(example, data, ["KMLR"], scaled=True)["KMLR"]
+    if "CLM" in names:
+        A, B = (with_squares(X) if example == 2 else X for X in (data.A, data.B))
+        scale = StandardScaler().fit(A)
+        P["CLM, β_k"] = read_as_probabilities(
+            with_a_slope_each(scale.transform(A), data.a, scale.transform(B))
+        )
     return P
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #00c36575
 NORMS = "1-norm", "2-norm", "EGKL", "error"
 OTHERS = "BLM", "CLM", "KMLR", "TREE", "RF"
+VARIANTS = "KMLR, scaled", "CLM, β_k"
 
 
 def replicate(rng, example, d, n_weights, methods, n_test=10):  # -> rows, one per method
@@ -240,7 +279,8 @@ def replicate(rng, example, d, n_weights, methods, n_test=10):  # -> rows, one p
     data = Split(A.data, A.target, T.data, T.target, B.data)
     mine, gap = ours(example, data, d, n_weights)
     rows = []
-    for method, p in (mine | others(example, data, methods)).items():
+    rivals = others(example, data, methods) | variants(example, data, methods)
+    for method, p in (mine | rivals).items():
         found = judge(p, truth, B.target)
         row = dict(method=method) | {k: v for k, v in found.items() if k in NORMS}
         rows.append(row | ({"gap": gap} if method in mine else {}))
@@ -285,6 +325,7 @@ def of(t, m, k="1-norm"):  # one number of a table
 
 
 OURS = "indirect", "direct", "Gumbel", "hinge", "pairwise"
+RIVALS = *OTHERS, *VARIANTS
 
 
 def was_run(t, m):
@@ -298,7 +339,7 @@ def ahead(t, *methods):  # is the paper's method nearer than all of these that w
 
 
 oracle = {"BLM, the true model, is the best": lambda t: best(t) == "BLM"}
-poor = {"CLM is the worst": lambda t: all(of(t, "CLM") >= r["1-norm"] for r in t)}
+poor = {"CLM, with one slope, is the worst": lambda t: all(of(t, "CLM") >= r["1-norm"] for r in t)}
 infinite = {
     "trees have an infinite EGKL": lambda t: all(
         np.isinf(of(t, m, "EGKL")) for m in ("TREE", "RF") if was_run(t, m)
@@ -416,9 +457,12 @@ def weights_for_five(d):  # step -> {name: (weights, from labels to probabilitie
     }
 
 
+RIVALS_FOR_FIVE = "BLM", "KMLR", "TREE", "RF"  # on the same data
+
+
 def gumbel_is_nearer(t):
     "Are the shares of exact labels nearer to the truth under Gumbel weights than on the lattice?"
-    paper, _, gumbel = t
+    paper, _, gumbel = t[:3]
     return gumbel["exact labels"] < paper["exact labels"]
 
 
@@ -447,7 +491,7 @@ def gumbel_is_nearer(t):
     },
 )
 def table_4_lattice(rng, rep, d, n, n_test):
-    "All three estimates in one replication."
+    "All estimates in one replication."
     A, T, B = (make_wzl4(m, rng) for m in (n, n, n_test))
     data, truth = Split(A.data, A.target, T.data, T.target, B.data), B.bayes(B.data)
     C, rows = tuned(4, data)["C"], []
@@ -457,6 +501,9 @@ def table_4_lattice(rng, rep, d, n, n_test):
         errors = [judge(probabilities(labels, 5), truth)["1-norm"] for labels in (L, exact)]
         row = {"estimate": name, "weights": len(Π), "1-norm": errors[0], "exact labels": errors[1]}
         rows.append(row | {"gap": gap})
+    for name, P in others(4, data, RIVALS_FOR_FIVE).items():
+        error = judge(P, truth)["1-norm"]
+        rows.append({"estimate": name, "weights": None, "1-norm": error, "exact labels": None})
     return rows
 
 
@@ -523,11 +570,23 @@ def table_5(rng, rep, d, n_test):
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #437c8ecc
+FOLDS_CS = [0.03, 0.3, 3.0, 30.0, 300.0]  # the paper's C that eight folds choose from
+
+
+def tuned_by_folds(A, a, n_weights):
+    "Choose C by eight folds, with a quarter of the weights."
+    m = weighted_svm(1, n_weights=max(16, n_weights // 4))
+    grid = dict(C=[C / CLASSES[1] for C in FOLDS_CS])
+    search = GridSearchCV(m, grid, scoring="neg_log_loss", cv=8).fit(A, a)
+    return CLASSES[1] * search.best_params_["C"]
+
+
 def wine_estimates(A, a, B, n_weights, names):  # -> {method: probabilities}, gap
     "All methods on one split of the wines."
-    m = weighted_svm(1, n_weights=n_weights, cv=8).fit(A, a)
+    C = tuned_by_folds(A, a, n_weights)
+    m = weighted_svm(1, C=C, n_weights=n_weights).fit(A, a)
     data = Split(A, a, None, None, B)
-    schemes, _ = lattice(1, dict(C=3 * m.C_), data, 0.02 if n_weights > 100 else 0.1)
+    schemes, _ = lattice(1, dict(C=C), data, 0.02 if n_weights > 100 else 0.1)
     P = {"indirect": schemes["indirect"], "Gumbel": m.predict_proba(B)}
     return P | others(1, data, names), m.certificate_.relative_gap
 
@@ -576,8 +635,8 @@ def less_wrong(r, t):
         "no other method has a larger log-likelihood": no_other(likelier),
         "nor fewer errors": no_other(less_wrong),
     },
-    why="A cumulative logit with one slope, as it is usually defined, has no probability of zero; "
-    "one with a slope for each threshold, as the paper writes it, can even have negative ones.",
+    why="A cumulative logit with one slope has no probability of zero; with a slope for each "
+    "threshold it has some, but then it is not the worst method of Tables 1 to 4.",
 )
 def table_6(rng, rep, n_weights, methods):
     "One split."
@@ -594,14 +653,6 @@ def table_6(rng, rep, n_weights, methods):
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #c3461331
-def with_a_slope_each(A, a, B, C=1e4):  # -> (m, K), may be negative
-    "Cumulative logit with a slope for each threshold: differences of binary fits."
-    K = int(a.max()) + 1
-    fits = [LogisticRegression(C=C, max_iter=5000).fit(A, a <= k) for k in range(K - 1)]
-    curves = [m.predict_proba(B)[:, 1] for m in fits]
-    return np.diff([np.zeros(len(B)), *curves, np.ones(len(B))], axis=0).T
-
-
 def sometimes_infinite(t):
     infinite = sum(r["at most zero"] > 0 for r in t)
     return 0 < infinite < len(t)
@@ -695,7 +746,7 @@ class Growth(NamedTuple):
     power: float
 
     def classifier(self, n, n_weights):
-        how = dict(scheme="gumbel", n_weights=n_weights, temperature=None, **self.kernel)
+        how = dict(scheme="gumbel", n_weights=n_weights, calibrate=False, **self.kernel)
         return SVMProbabilityClassifier(C=self.scale * n**self.power, **how)
 
 
