@@ -263,7 +263,7 @@ def members(cls, package):
     for c in cls.__mro__:
         if c.__module__.startswith(package):
             for name, value in vars(c).items():
-                if name not in seen and shown(name, value, c):
+                if name not in seen and shown(name, value):
                     seen[name] = getattr(value, "__func__", value)
     first = [name for name in FIRST if name in seen]
     return {name: seen[name] for name in dict.fromkeys([*first, *seen])}
