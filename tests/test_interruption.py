@@ -16,6 +16,8 @@ import json, os, signal, threading, time
 import numpy as np
 from mcsvm_lit import TwinKSVC, TwinKSVCCV, epsilon_path, twin_path
 
+# programs in the background are started without it
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 
 
