@@ -321,6 +321,8 @@ def judged_stream(model, data):
     c = high(model.C) * w
     P = half + norm + c @ loss
     size = length**2 + c.sum() * (1 + reach(model, X) * length + abs(b).max())
+    if model.kernel != "linear":  # the dual point is one of all rows, and nobody stores it
+        size += (c.sum() * reach(model, X)) ** 2
     yield Recomputed(model.certificate_, P, None, size)
     yield Recomputed(model.full_certificate_, P, None, size)
 
