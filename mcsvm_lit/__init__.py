@@ -30,7 +30,7 @@ _PUBLIC = {
     "twin_ksvc.classifier": ["TwinKSVC", "TwinKSVCCV"],
     "probability.path_in_weights": ["pi_path"],
     "probability.regions": ["pi_regions"],
-    "probability.truncated": ["TruncatedHingeSVC"],
+    "probability.truncated_classifier": ["TruncatedHingeSVC"],
     "probability.classifier": ["SVMProbabilityClassifier"],
     "probability.any_classifier": ["WeightedVoteClassifier"],
     "scale.export": ["to_onnx"],

@@ -8,6 +8,7 @@ __all__ = [
     "TWO_CLASS",
     "THRESHOLDS",
     "GUMBEL",
+    "MOST_UNKNOWNS_KINKED",
     "MOST_UNKNOWNS",
     "PART",
     "PART_GRAM",
@@ -48,6 +49,7 @@ from sklearn.utils import check_random_state
 from mcsvm_lit.core.certificates import KKT
 from mcsvm_lit.core.estimators import progress
 from mcsvm_lit.core.kernels import check_psd, pivoted_cholesky
+from mcsvm_lit.core.losses import margin_loss
 from mcsvm_lit.core.simplex import grid_size
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.probability.bounds import LEVEL, LabelSlack, label_slack, multipliers_of
@@ -122,7 +124,7 @@ def seed_of(random_state):
 
 
 # %% ../../nbs/probability/53d_schemes.ipynb #d0c131f0
-MOST_UNKNOWNS = {"hinge": 1000, "logistic": 3000, "exponential": 3000}
+MOST_UNKNOWNS_KINKED, MOST_UNKNOWNS = 1000, 3000  # beyond, the hinge takes a kernel matrix
 
 
 class Features(NamedTuple):
@@ -165,13 +167,14 @@ def linear_features(X):  # dense -> Features
 def features(training, K, loss):  # Training, classes per solution -> Features
     "Choose the features that suit kernel, size and loss."
     X, kernel = training.X, training.kernel
-    most = max(2, MOST_UNKNOWNS[loss] // (K - 1))
+    smooth = margin_loss(loss).smooth
+    most = max(2, (MOST_UNKNOWNS if smooth else MOST_UNKNOWNS_KINKED) // (K - 1))
     if kernel.name == "linear" and X.shape[1] < most:
         return linear_features(X.toarray() if sparse.issparse(X) else X)
     if not kernel.psd:
         check_psd(kernel(X))
     L, pivots = pivoted_cholesky(kernel, X, max_rank=most)
-    if len(pivots) < most or loss != "hinge":
+    if len(pivots) < most or smooth:
         return Features(np.ascontiguousarray(L), pivots, L[pivots])
     return Features(kernel(X), np.arange(X.shape[0]), gram=True)
 
@@ -303,8 +306,9 @@ class Task(NamedTuple):
 
     def by_thresholds(self, K):
         "Are the classifiers those of page 53a?"
-        convex = self.loss == "hinge" and choose_truncation(self.truncation, 2) == -np.inf
-        return of_two(self.scheme, K) and convex
+        if margin_loss(self.loss).smooth or not of_two(self.scheme, K):
+            return False
+        return choose_truncation(self.truncation, 2) == -np.inf
 
 
 class Fit(NamedTuple):
@@ -362,7 +366,7 @@ def fit_jointly(training, task, run, bounded=True):  # bounded: bounds of scores
     f = features(training, k, task.loss)
     problems = two_class_problems(training.y, K, task.scheme) if two else None
     parts = parts_of(training.y, task.Π, problems, PART_GRAM if f.gram else PART)
-    bounded = bounded and not two and task.loss == "hinge"
+    bounded = bounded and not two and not margin_loss(task.loss).smooth
     C = task.C if two else K * task.C
     work = Work(C, k, Truncation(s, task.loss), training.weights, task.tol, bounded)
     facts = f.Z, training.y, work, task.Π
