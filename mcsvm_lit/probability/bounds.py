@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from mcsvm_lit.probability.hinge import expand
+from mcsvm_lit.probability.problem import expand
 from mcsvm_lit.probability.simplex import direct_bounds, possible_at_faces
 from mcsvm_lit.probability.thresholds import ScoreSlack, filled, positive_share
 from mcsvm_lit.probability.truncated import slopes

@@ -53,7 +53,7 @@ from mcsvm_lit.core.losses import margin_loss
 from mcsvm_lit.core.simplex import grid_size
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.probability.bounds import LEVEL, LabelSlack, label_slack, multipliers_of
-from mcsvm_lit.probability.hinge import in_row_space
+from mcsvm_lit.probability.interior_loops import in_row_space
 from mcsvm_lit.probability.losses import choose_truncation
 from mcsvm_lit.probability.path_in_weights import Sample, tour
 from mcsvm_lit.probability.simplex import (
@@ -137,7 +137,7 @@ class Features(NamedTuple):
     Q: np.ndarray | None = None  # maps weights for Z to those for the data's own columns
 
     def sample(self, y, K, w, on=None):  # on: the examples that take part, or all
-        "Return the examples as the solvers of pages 52a and 53 take them."
+        "Return the examples as the solvers of pages 52d and 53 take them."
         if on is None:
             on = np.arange(len(y))
         if self.gram:

@@ -34,17 +34,10 @@ import numpy as np
 from mcsvm_lit.core.estimators import progress
 from mcsvm_lit.core.losses import gaps_between, margin_loss
 from mcsvm_lit.core.solving import Goal, solve
-from mcsvm_lit.probability.hinge import (
-    BY_KERNEL,
-    BY_ROWS,
-    HingeSolution,
-    HingeState,
-    WeightedHinge,
-    expand,
-    solution_of,
-)
+from mcsvm_lit.probability.ascent import BY_KERNEL, BY_ROWS, HingeSolution, solution_of
 from mcsvm_lit.probability.losses import dloss, truncated
 from mcsvm_lit.probability.path_in_weights import check_weights, collected, solve_many, tour
+from mcsvm_lit.probability.problem import HingeState, WeightedHinge, expand
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #c5eddd33

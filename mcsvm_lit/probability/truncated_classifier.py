@@ -51,20 +51,12 @@ from mcsvm_lit.core.estimators import Certified, Expansion, KernelClassifier, wa
 from mcsvm_lit.core.kernels import Kernel, check_psd, pivoted_cholesky
 from mcsvm_lit.core.losses import MARGIN_LOSSES
 from mcsvm_lit.core.solving import Goal
+from mcsvm_lit.probability.ascent import BY_KERNEL, BY_ROWS, DualAscent, solution_of
 from mcsvm_lit.probability.bounds import LabelSlack, label_slack, radius, squared_distances
-from mcsvm_lit.probability.hinge import (
-    BY_KERNEL,
-    BY_ROWS,
-    NEWTON_STEPS,
-    DualAscent,
-    HingeState,
-    InteriorPoint,
-    WeightedHinge,
-    intercept_bounds,
-    least_norm,
-    solution_of,
-)
+from mcsvm_lit.probability.interior_loops import InteriorPoint
+from mcsvm_lit.probability.interior_point import NEWTON_STEPS
 from mcsvm_lit.probability.losses import choose_truncation
+from mcsvm_lit.probability.problem import HingeState, WeightedHinge, intercept_bounds, least_norm
 from mcsvm_lit.probability.truncated import ConvexSolver, TruncatedHinge, dca, least_gain
 
 # %% ../../nbs/probability/53e_truncated_classifier.ipynb #32c43cba
