@@ -169,6 +169,11 @@ class LinearLogistic:
         b = state.b - M @ self.table.centre
         return (M, b) if self.K > 2 else (M[1:] - M[:1], b[1:] - b[:1])
 
+    def expansion(self, state):  # -> (n, q), (q,): one column for two classes
+        "Coefficients of the kernel expansion, and the intercepts."
+        a, (_, b) = self.coefficients(state.u), self.prototypes(state)
+        return (a, b) if self.K > 2 else (2 * a[:, 1:], b)
+
     def penalty(self, θ):
         "½‖M‖²."
         return ((θ / self.table.size) ** 2).sum() / 2

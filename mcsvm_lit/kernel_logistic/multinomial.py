@@ -82,14 +82,10 @@ from mcsvm_lit.core.solving import Pace, solve
 from mcsvm_lit.engine.compiled import Indices, Matrix, SingleMatrix, Vector, kernel
 from mcsvm_lit.engine.extras import optional
 from mcsvm_lit.engine.threads import one_thread
+from mcsvm_lit.kernel_logistic.binary import Gram, LogisticState
+from mcsvm_lit.kernel_logistic.newton import BestPoint, unwatched
 from mcsvm_lit.kernel_logistic.problem import best_intercept, positive_weights, square_root
-from mcsvm_lit.kernel_logistic.solvers import (
-    BestPoint,
-    Gram,
-    LogisticState,
-    Options,
-    unwatched,
-)
+from mcsvm_lit.kernel_logistic.solvers import Options
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #a85a6a30
 BLOCK_EARLY = 0.8  # of the aim: where blocks end, since balancing costs a part of the gap
@@ -636,6 +632,10 @@ class SoftmaxLogistic:
         "Primal value, dual value and gap of a state, by default with the best intercepts."
         b = self.best_intercepts(state.F) if b is None else b
         return softmax_values(state.F, state.u, self.y, self.c, b)
+
+    def expansion(self, state):  # -> (n, K), (K,)
+        "Coefficients of the kernel expansion, and the intercepts."
+        return self.coefficients(state.u), self.best_intercepts(state.F)
 
     def start(self, before=None):
         "From given logarithms of η; else from between the corners and the class shares."
