@@ -39,8 +39,8 @@ from mcsvm_lit.kernel_logistic.multinomial import (
     best_intercepts,
     softmax_check,
     softmax_score_bound,
-    softmax_strategies,
 )
+from mcsvm_lit.kernel_logistic.multinomial_solvers import softmax_strategies
 from mcsvm_lit.kernel_logistic.problem import score_bound
 from mcsvm_lit.kernel_logistic.sampled_newton import SampledNewton, many_rows, rows_problem
 from mcsvm_lit.kernel_logistic.solvers import strategies_for
