@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
 from mcsvm_lit.core.losses import MARGIN_LOSSES
+from mcsvm_lit.core.solving import solve_parts
 from mcsvm_lit.core.training import folds_of
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.probability.bounds import (
@@ -35,7 +36,6 @@ from mcsvm_lit.probability.schemes import (
     fit_thresholds,
     of_two,
     seed_of,
-    solve_parts,
     two_class_scores,
     weights_of,
     winners,
@@ -272,16 +272,13 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
 
     def _run(self, work, parts, sizes, facts):
         "Solve all parts; an interrupted fit is continued by the next one to the same data."
-        from joblib import hash
-
         unfinished = self.__dict__.pop("_unfinished", {})
-        done = unfinished.get(hash(facts), {}) if unfinished else {}
+        how = dict(n_jobs=self.n_jobs, verbose=self.verbose, desc="classifiers")
         try:
-            return solve_parts(work, parts, sizes, done, self.n_jobs, self.verbose)
-        except KeyboardInterrupt:
-            if done:
-                self._unfinished = {hash(facts): done}
-            raise
+            return solve_parts(work, parts, facts, unfinished, sizes, **how)
+        finally:
+            if unfinished:
+                self._unfinished = unfinished
 
     def _temperature(self, training, fit, folds):
         "The best temperature for the held-out probabilities of a fit, or of quicker ones."

@@ -24,7 +24,6 @@ __all__ = [
     "Part",
     "Work",
     "parts_of",
-    "solve_parts",
     "worst_certificate",
     "Task",
     "Fit",
@@ -47,11 +46,9 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state
 
 from mcsvm_lit.core.certificates import KKT
-from mcsvm_lit.core.estimators import progress
 from mcsvm_lit.core.kernels import check_psd, pivoted_cholesky
 from mcsvm_lit.core.losses import margin_loss
 from mcsvm_lit.core.simplex import grid_size
-from mcsvm_lit.engine.threads import across
 from mcsvm_lit.probability.bounds import LEVEL, LabelSlack, label_slack, multipliers_of
 from mcsvm_lit.probability.interior_loops import in_row_space
 from mcsvm_lit.probability.losses import choose_truncation
@@ -270,18 +267,6 @@ def parts_of(y, Π, problems, size):  # problems of two classes, or None; most w
         second[on] = s < 0
         parts.extend(Part(second, Π[p], on, a * len(Π) + p) for p in pieces)
     return parts
-
-
-def solve_parts(work, parts, sizes, done, n_jobs=None, verbose=0):  # done: {index: answer}
-    "Return the answers of all parts; those that are found before an interruption stay in `done`."
-    todo = [j for j in range(len(parts)) if j not in done]
-    total, before = sum(sizes), sum(sizes[j] for j in done)
-    run = across(lambda j: work(parts[j]), todo, n_jobs)
-    with progress(verbose=verbose, desc="classifiers", total=total, initial=before) as bar:
-        for j, answer in zip(todo, run):
-            done[j] = answer
-            bar.update(sizes[j])
-    return [done[j] for j in range(len(parts))]
 
 
 # %% ../../nbs/probability/53d_schemes.ipynb #c7b1d95e
