@@ -151,7 +151,8 @@ class CrammerSingerSVC(Certified, KernelClassifier):
     ----------
     C : float, default=1.0
         Weight of the loss; 1/β in the paper. With `np.inf` no error is allowed: the classifier of
-        least norm that separates the training data, or an `InseparableError` if there is none.
+        least norm that separates the training data, or an `InseparableError` if its norm would be
+        enormous or there is none.
     costs : "absolute" or array-like of shape (n_classes, n_classes), default=None
         What an example of class r loses when s is predicted, `costs[r, s]`, with zeros on the
         diagonal; "absolute" means |r - s| in the order of `classes_`, for ordered labels. The own
