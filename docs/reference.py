@@ -48,7 +48,7 @@ def left_out(app, what, name, thing, skip, options):
     """Leave out what is no method or property of ours; `Attributes` tells of the rest."""
     if what != "class":
         return None
-    if isinstance(thing, property) or name == "score":
+    if isinstance(thing, property):
         return False
     function = inspect.isfunction(thing) or inspect.ismethod(thing)
     return name.startswith("_") or not (function and thing.__module__.startswith("mcsvm_lit"))
