@@ -46,8 +46,9 @@ from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Effort, Goal, solve
 from mcsvm_lit.crammer_singer.costs import cost_table
+from mcsvm_lit.crammer_singer.equal_rows import equal_rows
 from mcsvm_lit.crammer_singer.hard_margin import solve_hard
-from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
+from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
 from mcsvm_lit.crammer_singer.linear_sweeps import Sweeps
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, score_radius
