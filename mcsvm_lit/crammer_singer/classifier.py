@@ -23,8 +23,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
@@ -43,6 +41,7 @@ from mcsvm_lit.core.landmarks import (
     until_certified,
 )
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Effort, Goal, solve
 from mcsvm_lit.crammer_singer.costs import cost_table
@@ -276,7 +275,7 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier.
 

@@ -10,10 +10,10 @@ import numbers
 from itertools import combinations
 
 import numpy as np
-from sklearn.base import _fit_context, clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import clone
 
 from mcsvm_lit.core.estimators import KernelClassifier, warn_unconverged
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.training import folds_of
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.probability.bounds import (
@@ -221,7 +221,7 @@ class SVMProbabilityClassifier(KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit a classifier for each weight of the scheme.
 

@@ -57,13 +57,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.certificates import FEASIBLE
 from mcsvm_lit.core.estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, check_psd, pivoted_cholesky
 from mcsvm_lit.core.losses import gaps_between
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.probability.hinge import (
     BY_KERNEL,
@@ -591,7 +590,7 @@ class TruncatedHingeSVC(KernelClassifier):
         self.max_dca_iter = max_dca_iter
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier.
 
