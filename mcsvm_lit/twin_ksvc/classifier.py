@@ -16,9 +16,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import (
+    Expansion,
     KernelClassifier,
     callers_level,
-    kernel_scores,
     progress,
     warn_unconverged,
 )
@@ -61,15 +61,12 @@ class PairVotes(KernelClassifier):
 
     def _values(self, X):  # -> f (P, 2, n)
         "Both functions of every pair."
-        U = self.planes_.reshape(-1, self.planes_.shape[2])
-        W = U[:, :-1].T
-        if not hasattr(self, "support_"):
-            f = np.asarray(X @ W)
-        elif self.kernel_.name == "precomputed":
-            f = X[:, self.support_] @ W
-        else:
-            f = kernel_scores(self.kernel_, X, self.support_vectors_, W)
-        return (f + U[:, -1]).T.reshape(*self.planes_.shape[:2], -1)
+        U, rows = self.planes_.reshape(-1, self.planes_.shape[2]), None
+        if self.kernel_.name != "linear":
+            given = self.kernel_.name == "precomputed"
+            rows = self.support_ if given else self.support_vectors_
+        f = Expansion(self.kernel_, rows, U[:, :-1].T, U[:, -1]).scores(X)
+        return f.T.reshape(*self.planes_.shape[:2], -1)
 
     def _tallied(self, X):  # -> votes, closeness (n, K)
         "Count the votes of all pairs."

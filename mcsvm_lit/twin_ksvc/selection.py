@@ -175,21 +175,8 @@ class TwinKSVCCV(PairVotes):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, in order.
-    pairs_ : int ndarray of shape (P, 2)
-        Indices of the two classes of each pair.
-    planes_ : ndarray of shape (P, 2, d + 1)
-        w and b of both planes of each pair; for kernels, (P, 2, m + 1), the coefficients of the
-        m samples `support_`, and b.
-    norms_ : ndarray of shape (P, 2)
-        ‖w‖ of each plane.
-    support_ : int ndarray of shape (m,)
-        Row numbers of the samples whose kernels the planes combine; not for the linear kernel.
-    support_vectors_ : array of shape (m, d)
-        These samples (None for a precomputed kernel); not for the linear kernel.
-    standard_ : Standard
-        The origin `centre`, the unit `size` and the `ridge` of the programs, (43c.2).
+    classes_, pairs_, planes_, norms_, support_, support_vectors_, standard_
+        As in `TwinKSVC`.
     lam_ : ndarray of shape (P, 2)
         λ of both planes of each pair.
     best_params_ : dict
