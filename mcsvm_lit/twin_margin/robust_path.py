@@ -27,7 +27,7 @@ from mcsvm_lit.core.simplex import room_along
 from mcsvm_lit.core.solving import Solution
 from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.twin_margin.problem import reduced_caps, solve_margin_points
-from mcsvm_lit.twin_margin.robust import RobustProblem, shrink, uncertain
+from mcsvm_lit.twin_margin.robust import RobustProblem, check_radii, shrink, uncertain
 
 
 # %% ../../nbs/twin_margin/32a_robust_path.ipynb #efc71bb5
