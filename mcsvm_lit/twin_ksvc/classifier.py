@@ -12,8 +12,6 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import (
     Expansion,
@@ -22,6 +20,7 @@ from mcsvm_lit.core.estimators import (
     progress,
     warn_unconverged,
 )
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_ksvc.pair_planes import (
     KernelPlanes,
@@ -277,7 +276,7 @@ class TwinKSVC(PairVotes):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit two planes for every pair of classes.
 

@@ -23,11 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 
 from mcsvm_lit.core.estimators import callers_level, progress
 from mcsvm_lit.core.kernels import Kernel, check_psd
+from mcsvm_lit.core.scikit_learn import Interval, fit_context
 from mcsvm_lit.core.training import folds_of, gather, scale_gamma
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_ksvc.ballot import Ballot, climb
@@ -246,7 +245,7 @@ class TwinKSVCCV(PairVotes):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Choose λ on held-out samples, then make all paths on all of them.
 
