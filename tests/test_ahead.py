@@ -37,13 +37,13 @@ from mcsvm_lit.core import linear_algebra, losses
 from mcsvm_lit.engine import compiled
 from mcsvm_lit.engine.compiled import library, name_of, package_kernels
 from mcsvm_lit.kernel_logistic.paper import section_5
-from mcsvm_lit.twin_ksvc import path_in_lambda
+from mcsvm_lit.twin_ksvc import two_parts
 
 KEPT = 3  # calls kept of each kernel
 PATIENCE = 20  # calls after which a kernel need not be plain Python any more
 ROWS = 9  # of each class in the small fits
 # What happens only where rounding leaves rows in each other's way.
-NOT_REACHED = {"mcsvm_lit.twin_ksvc.path_in_lambda.makes_room"}
+NOT_REACHED = {"mcsvm_lit.twin_ksvc.event_loop.makes_room"}
 # These return memory that nobody has written to yet; only its shape can be compared.
 UNWRITTEN = {"mcsvm_lit.twin_margin.path_in_nu._new_track"}
 
@@ -126,7 +126,7 @@ def more_calls():
     rows = np.zeros((3, 2, 2))
     rows[:, 0] = [[1, 0], [0, 1], [1, 1]]
     axes = np.array([np.eye(2), np.eye(2)])
-    path_in_lambda.combination(rows[2], np.arange(2), rows, axes, np.zeros(2))
+    two_parts.combination(rows[2], np.arange(2), rows, axes, np.zeros(2))
     Z, s = small(iris()).X[:12], np.tile([1.0, -1.0], 6)  # labels that no plane explains
     c = np.full(12, 1e8)
     section_5(Z @ Z.T + np.eye(12), s, c, np.array([c / 2, c / 2]), most=300)

@@ -98,9 +98,6 @@ LATER = {
     # kernels bound their rounding, which certificates count
     "01_kernels": {"04_certificates"},
     "09_paths": {"09a_drawing"},
-    # how classifiers vote is a page of its own, which kept its number when page 44 was divided
-    "44_classifier": {"47_vote"},
-    "45_family": {"47_vote"},
 }
 PAGE = re.compile(r"File to edit: \S*/((\d+)([a-z]*)_\w+)\.ipynb")
 

@@ -29,7 +29,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from mcsvm_lit.core.certificates import FEASIBLE, Certificate
+from mcsvm_lit.core.certificates import FEASIBLE, Certificate, reached
 from mcsvm_lit.core.estimators import progress
 from mcsvm_lit.engine.threads import one_thread
 
@@ -115,6 +115,10 @@ class Effort:
     budget: int
     watch: "Watch"
     goal: Goal = field(default_factory=Goal)
+
+    def reached(self, primal, gap, rounding=0.0):
+        "Is the gap small enough to stop, by the rule of the certificate?"
+        return reached(self.aim, primal, gap, rounding)
 
     def give_up(self):
         "Say that the aim is out of reach, so that the next strategy has its turn at once."

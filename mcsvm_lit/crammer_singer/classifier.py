@@ -47,16 +47,11 @@ from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Effort, Goal, solve
 from mcsvm_lit.crammer_singer.costs import cost_table
 from mcsvm_lit.crammer_singer.hard_margin import solve_hard
-from mcsvm_lit.crammer_singer.interior_points import InteriorPoints
 from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
-from mcsvm_lit.crammer_singer.linear_solver import (
-    LinearCrammerSinger,
-    ProximalNewton,
-    Rows,
-    SmallerRows,
-    Sweeps,
-)
+from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
+from mcsvm_lit.crammer_singer.linear_sweeps import Sweeps
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, score_radius
+from mcsvm_lit.crammer_singer.proximal_newton import ProximalNewton
 from mcsvm_lit.crammer_singer.rows_at_work import RowsAtWork, minimise_hinge
 from mcsvm_lit.crammer_singer.sampled_newton import SampledNewton
 
@@ -98,9 +93,7 @@ STRATEGIES = (
     RowsAtWork(),
     SampledNewton(),
     Sweeps(),
-    InteriorPoints(),
     ProximalNewton(),
-    SmallerRows(),
     KernelDescent(per_example=FIRST_STEPS),
     ByFactor(),
     KernelDescent(),
@@ -158,7 +151,8 @@ class CrammerSingerSVC(Certified, KernelClassifier):
     ----------
     C : float, default=1.0
         Weight of the loss; 1/β in the paper. With `np.inf` no error is allowed: the classifier of
-        least norm that separates the training data, or an `InseparableError` if there is none.
+        least norm that separates the training data, or an `InseparableError` if its norm would be
+        enormous or there is none.
     costs : "absolute" or array-like of shape (n_classes, n_classes), default=None
         What an example of class r loses when s is predicted, `costs[r, s]`, with zeros on the
         diagonal; "absolute" means |r - s| in the order of `classes_`, for ordered labels. The own

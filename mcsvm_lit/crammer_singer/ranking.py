@@ -47,7 +47,7 @@ from mcsvm_lit.core.simplex import own_and_rest, project_row, project_simplex
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import scale_gamma, weighted_set
 from mcsvm_lit.crammer_singer.classifier import STRATEGIES
-from mcsvm_lit.crammer_singer.linear_solver import LinearCrammerSinger, Rows
+from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State
 from mcsvm_lit.engine.compiled import Indices, Matrix, Vector, kernel
 from mcsvm_lit.engine.threads import cached_property, limit_public
@@ -273,7 +273,7 @@ class RowDescent:
             elif steps - since > IDLE * problem.n:  # rounding is all that is left
                 effort.give_up()
                 return point.state(), steps
-            if gap <= effort.aim * primal or steps >= effort.budget:
+            if effort.reached(primal, gap) or steps >= effort.budget:
                 return point.state(), steps
             todo = np.flatnonzero(share >= WORST * share.max())
             todo = todo[np.argsort(-share[todo], kind="stable")]

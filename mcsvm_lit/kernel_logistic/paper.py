@@ -158,7 +158,7 @@ class PairDescent:
         return d, nearest if stopped else None
 
     def certificate(self, **asked):
-        return klr_certificate(self.F, self.u, self.s, self.c, **asked)
+        return klr_certificate(self.F, self.u, self.s, self.c, self.G.diagonal().max(), **asked)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #810751e2
@@ -207,7 +207,8 @@ def finished(descent, trace, name, ended, **asked):  # -> KLRFit
     "The certificate of a descent, with scores made again; a warning unless it ended as asked."
     descent.F = descent.G @ (descent.a[1] * descent.s)
     b = best_intercept(descent.F, descent.s, descent.c)
-    cert = klr_certificate(descent.F, descent.u, descent.s, descent.c, b, **asked)
+    kmax = descent.G.diagonal().max()
+    cert = klr_certificate(descent.F, descent.u, descent.s, descent.c, kmax, b, **asked)
     if not (cert.converged or ended):
         message = f"{name} stopped after {cert.n_iter} steps: {cert!r}"
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
@@ -484,7 +485,8 @@ def section_5(G, s, c, start, τ=1e-6, most=10**7, printed=False):
     steps, ended = two_loops(np.ascontiguousarray(G), p, τ, most, printed)
     u = np.log(p.α / p.ω)
     F = G @ (s * p.α)
-    certificate = klr_certificate(F, u, s, c, best_intercept(F, s, c), n_iter=steps)
+    b, kmax = best_intercept(F, s, c), np.diagonal(G).max()
+    certificate = klr_certificate(F, u, s, c, kmax, b, n_iter=steps)
     return Section5(u, F, certificate, bool(ended), p.near)
 
 

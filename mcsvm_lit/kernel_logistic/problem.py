@@ -15,6 +15,7 @@ __all__ = [
     "logistic_kl",
     "klr_gaps",
     "klr_values",
+    "imbalance",
     "klr_certificate",
     "score_bound",
 ]
@@ -23,7 +24,7 @@ __all__ = [
 import numpy as np
 from scipy.special import expit
 
-from mcsvm_lit.core.certificates import Certificate, gap_rounding
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
 from mcsvm_lit.engine.extras import optional
 
 
@@ -209,41 +210,52 @@ def klr_values(
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #fbae499f
-def klr_certificate(F, u, s, c, b=None, intercept=True, errors=0.0, **asked):
+def imbalance(gap, δ, B, kmax):
+    "How much multipliers that do not balance add to a gap, at most: (20.12) solved for it."
+    a = δ * np.sqrt(kmax / 2)
+    furthest = (a + np.sqrt(a**2 + gap + δ * B)) ** 2  # E - E* is no larger
+    return δ * (B + np.sqrt(2 * kmax * furthest))
+
+
+def klr_certificate(F, u, s, c, kmax, b=None, errors=0.0, **asked):
     """The certificate of the model with α = c σ(u), scores F and intercept b.
 
     Parameters
     ----------
     F, u, s, c : arrays of shape (n,)
         As for `klr_values`.
+    kmax : float or None
+        The largest k(x_i, x_i); None where there is no intercept.
     b : float, optional
         By default the best intercept for F, or 0 without one.
-    intercept : bool, default=True
-        Is there a free intercept?
     errors : float or array of shape (n,), default=0.0
         How far rounding may have moved each score, (4.8).
     **asked
         `n_iter` and `tol` of the `Certificate`; `tol` is 1e-6 by default.
     """
+    intercept = kmax is not None
     if b is None:
         b = best_intercept(F, s, c) if intercept else 0.0
-    primal, dual, _ = klr_values(F, u, s, c, b, intercept)
+    primal, dual, gap = klr_values(F, u, s, c, b, intercept)
     α = c * expit(u)
     off = np.abs(expit(-s * (F + b)) - expit(u)).max()  # α = c σ(ξ) of (20.6), per unit of weight
-    trivial, unbalanced, off_balance = c.sum() * np.log(2), 0.0, 0.0
-    if intercept:
-        off_balance = abs(α @ s)
-        unbalanced = off_balance / max(α.sum(), 1e-300)
-        trivial = c @ logistic_loss(s * best_intercept(0 * F, s, c))
+    trivial, unbalanced = c.sum() * np.log(2), 0.0
     terms = 6 * (1 + np.abs(F) + abs(b) + np.abs(u))
     rounding = gap_rounding(c, errors, terms, lipschitz=3.0, operations=20)
+    if intercept:
+        level = best_intercept(0 * F, s, c)  # log(c+/c-)
+        trivial = c @ logistic_loss(s * level)
+        unbalanced = abs(α @ s) / max(α.sum(), 1e-300)
+        δ = abs(α @ s) + roundoff(len(c) + 20) * α.sum()
+        B = np.max(np.abs(F) + errors) + abs(b - level)
+        rounding += float(imbalance(gap + rounding, δ, B * (1 + roundoff(20)), kmax))
     return Certificate(
         primal,
         dual,
         dual_feasibility=float(unbalanced),
         stationarity=float(off),
         unit=float(trivial),
-        rounding=rounding + float(off_balance * 2 * (np.abs(F).max() + abs(b))),
+        rounding=rounding,
         **{"tol": 1e-6, **asked},
     )
 

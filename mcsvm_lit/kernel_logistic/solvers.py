@@ -574,8 +574,9 @@ class BinaryLogistic:
         b = self.best_intercept(state.F)
         stale = self.gram.matrix is None
         errors = self.gram.errors(self.coefficients(state.u)) + (drift if stale else 0.0)
-        asked = dict(n_iter=n_iter, tol=tol, errors=errors)
-        certificate = klr_certificate(state.F, state.u, self.s, self.c, b, self.intercept, **asked)
+        kmax = float(self.gram.diagonal.max()) if self.intercept else None
+        asked = dict(kmax=kmax, b=b, errors=errors, n_iter=n_iter, tol=tol)
+        certificate = klr_certificate(state.F, state.u, self.s, self.c, **asked)
         if not stale:
             return certificate
         return replace(certificate, stationarity=max(certificate.stationarity, drift))

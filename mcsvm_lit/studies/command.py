@@ -43,6 +43,7 @@ from mcsvm_lit.studies.runner import (
     markdown_table,
     read_table,
     registry,
+    repeats,
     reproduce,
     stale,
 )
@@ -486,7 +487,8 @@ def _run(a):
 def _stale(a):
     """mcsvm-lit stale."""
     for id, code in stale().items():
-        print(f"{id}: made by {code or 'unknown'} code; mcsvm-lit run {id} --full")
+        stands = "whose sample repeats" if repeats(id) else f"mcsvm-lit run {id} --full"
+        print(f"{id}: made by {code or 'unknown'} code; {stands}")
 
 
 def _report(a):

@@ -20,6 +20,7 @@ __all__ = [
     "file_of",
     "keep",
     "kept",
+    "in_short",
     "markdown_table",
     "agreement",
     "verdict",
@@ -32,6 +33,8 @@ __all__ = [
     "record_file",
     "records",
     "note",
+    "alike",
+    "repeats",
     "stale",
     "fuller",
     "keep_outcome",
@@ -301,6 +304,19 @@ def _work(i, run, job, seed):  # -> (i, rows or None, seconds or the reason)
     return i, rows, time.perf_counter() - start
 
 
+# %% ../../nbs/studies/63_runner.ipynb #de2c81af
+def _brief(v):  # -> list of texts
+    """A number to six digits or a word; of an array its shape, mean and standard deviation."""
+    if isinstance(v, np.ndarray) and v.dtype.kind in "bif":
+        return [*map(str, v.shape), entry(float(v.mean())), entry(float(v.std()))]
+    return [entry(v) if np.ndim(v) == 0 else str(np.shape(v))]
+
+
+def in_short(rows):
+    """The first twenty rows, each entry as a few texts."""
+    return [{k: _brief(v) for k, v in r.items()} for r in rows[:20]]
+
+
 # %% ../../nbs/studies/63_runner.ipynb #6cd20c7b
 def _heading_key_format(column):  # "heading=key:format", or just the key
     """The three parts of what is said of a column."""
@@ -379,6 +395,8 @@ class Outcome:
         The jobs that could not run, as text -> reason.
     jobs : int, default=0
         How many jobs ran.
+    sample : dict, optional
+        The job that took the shortest time, the seed of the run, and its rows in short.
     """
 
     exhibit: Exhibit
@@ -387,6 +405,7 @@ class Outcome:
     seconds: float
     missing: dict = field(default_factory=dict)
     jobs: int = 0
+    sample: dict = field(default_factory=dict)
 
     def __post_init__(self):
         self.table = self.exhibit.table(self.rows) if self.rows else []
@@ -484,7 +503,11 @@ def _run(e, plan, tell):  # -> Outcome
     found = [a for a in answers if a]
     rows = [a["job"] | r for a in found for r in a["rows"]]
     seconds = sum(a["seconds"] for a in found)
-    return Outcome(e, plan.profile, rows, seconds, missing, jobs=len(found))
+    sample = {}
+    if found:
+        fastest = min(found, key=lambda a: a["seconds"])
+        sample = dict(job=plain(fastest["job"]), seed=plan.seed, rows=in_short(fastest["rows"]))
+    return Outcome(e, plan.profile, rows, seconds, missing, jobs=len(found), sample=sample)
 
 
 # %% ../../nbs/studies/63_runner.ipynb #52d6731e
@@ -592,9 +615,37 @@ def records(paper, root=None):  # -> {name: dict(code, jobs)}
 def note(o, root=None):
     """Write down by which code a full table was made."""
     e = o.exhibit
-    found = records(e.paper, root) | {e.name: dict(code=e.code, jobs=o.jobs)}
+    made = dict(code=e.code, jobs=o.jobs, sample=o.sample)
+    found = records(e.paper, root) | {e.name: made}
     text = json.dumps(dict(sorted(found.items())), indent=1)
     record_file(e.paper, root).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+
+
+def _same(a, b):  # texts
+    """The same word, or the same number to a thousandth."""
+    a, b = _parsed(a), _parsed(b)
+    if isinstance(a, str) or isinstance(b, str):
+        return a == b
+    return bool(np.isclose(a, b, rtol=1e-3, atol=1e-6, equal_nan=True))
+
+
+def alike(some, others):  # of `in_short`
+    """Have two lists of rows the same names and, to a thousandth, the same entries?"""
+    texts = [
+        [text for r in rows for k, v in r.items() for text in (k, *v)] for rows in (some, others)
+    ]
+    return len(texts[0]) == len(texts[1]) and all(map(_same, *texts))
+
+
+def repeats(id, root=None):  # -> bool, or None where data are missing
+    """Does today's code give the sample of a stored table again?"""
+    e = find(id)
+    sample = records(e.paper, root).get(e.name, {}).get("sample")
+    job = {plain(j): j for j in e.full}.get(sample["job"]) if sample else None
+    if job is None:
+        return False
+    _, rows, _ = _work(0, e.run, job, seed_of(e, job, sample["seed"]))
+    return None if rows is None else alike(in_short(rows), sample["rows"])
 
 
 def stale(root=None):  # -> {id: the digest of the code that made its table}

@@ -63,6 +63,9 @@ from mcsvm_lit.core.kernels import Kernel, check_psd, refuse_indefinite
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import folds_of, gather, scale_gamma
 from mcsvm_lit.engine.threads import across
+from mcsvm_lit.twin_ksvc.ballot import Ballot, climb
+from mcsvm_lit.twin_ksvc.event_loop import follow, starting_state
+from mcsvm_lit.twin_ksvc.events import left_sum, program_of
 from mcsvm_lit.twin_ksvc.kernel_planes import (
     KernelPlane,
     KernelValues,
@@ -78,16 +81,11 @@ from mcsvm_lit.twin_ksvc.kernel_planes import (
 from mcsvm_lit.twin_ksvc.path_in_lambda import (
     FollowPath,
     TwinPath,
-    follow,
     inaccuracy,
-    left_sum,
-    multipliers,
     path_down_to,
     path_of,
-    program_of,
-    sides_after,
-    starting_state,
 )
+from mcsvm_lit.twin_ksvc.plane_path import multipliers, sides_after
 from mcsvm_lit.twin_ksvc.problem import (
     PlaneState,
     SolveInBox,
@@ -96,15 +94,8 @@ from mcsvm_lit.twin_ksvc.problem import (
     rows_of_dual,
     twin_qp,
 )
-from mcsvm_lit.twin_ksvc.surface import (
-    VOTES,
-    bit_level,
-    distances,
-    held_out,
-    landmarks_of,
-    surface_of,
-)
-from mcsvm_lit.twin_ksvc.vote import Ballot, Rules, climb, squash, tally
+from mcsvm_lit.twin_ksvc.surface import held_out, landmarks_of, surface_of
+from mcsvm_lit.twin_ksvc.vote import VOTES, Rules, bit_level, distances, squash, tally
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #b7095485
@@ -449,7 +440,7 @@ class PairVotes(KernelClassifier):
         b = np.stack([f[:, 0], -f[:, 1]], 1) > self._level
         return tally(b, d, self.pairs_, n_classes, self._decision)
 
-    def _scores(self, X):  # -> (n, K), (47.2)
+    def _scores(self, X):  # -> (n, K), (42a.3)
         V, T = self._tallied(X)
         return V + squash(T)
 
