@@ -135,10 +135,10 @@ def test_no_page_imports_a_later_one(file):
 
 
 def test_a_page_that_looks_ahead_is_seen():
-    pages = {"hinge": ("52_hinge", (52, "")), "path_in_weights": ("52a_path", (52, "a"))}
+    pages = {"hinge": ("52_problem", (52, "")), "path_in_weights": ("52d_path", (52, "a"))}
     look = "from mcsvm_lit import pi_path"
     for source in ("from .path_in_weights import tour", look, f"def late():\n    {look}"):
-        assert looks_ahead(source, (52, ""), "probability", pages) == {"52a_path"}
+        assert looks_ahead(source, (52, ""), "probability", pages) == {"52d_path"}
         assert not looks_ahead(source, (52, "a"), "probability", pages)
         assert not looks_ahead(source, (53, ""), "probability", pages)
     assert {name for name, _ in PAGES.values()} >= set(LATER)

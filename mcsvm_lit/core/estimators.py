@@ -31,6 +31,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.training import gather
 from mcsvm_lit.engine.threads import in_blocks, limit_public, one_thread
@@ -161,6 +162,15 @@ class Expansion(NamedTuple):
         else:
             F = kernel_scores(self.kernel, X, self.rows, self.coefficients)
         return F + self.intercept
+
+    def rounding(self, size):  # sizes of points, (4.8) -> (n,)
+        "Return how far rounding can take the values at points of these sizes."
+        V, α = self.rows, self.coefficients
+        if self.kernel.name == "linear":
+            longest = np.linalg.norm(α, axis=0).max()
+            return roundoff(len(α) + 12) * (size * longest + np.abs(self.intercept).max())
+        errors = score_rounding(size, α, self.kernel.sizes(V), self.kernel.rounding(V)).max(1)
+        return errors + roundoff(4) * np.abs(self.intercept).max()
 
 
 # %% ../../nbs/core/06_estimators.ipynb #1fe934d1

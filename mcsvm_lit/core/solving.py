@@ -20,6 +20,7 @@ __all__ = [
     "one_after_another",
     "solve",
     "Pace",
+    "solve_parts",
 ]
 
 # %% ../../nbs/core/08_solving.ipynb #e2c90c3a
@@ -31,7 +32,7 @@ from numpy.linalg import LinAlgError
 
 from mcsvm_lit.core.certificates import FEASIBLE, Certificate, reached
 from mcsvm_lit.core.estimators import progress
-from mcsvm_lit.engine.threads import one_thread
+from mcsvm_lit.engine.threads import across, one_thread
 
 
 # %% ../../nbs/core/08_solving.ipynb #0092886e
@@ -329,3 +330,35 @@ class Pace:
         if gap >= before or half == steps:
             return True
         return steps + np.log(gap / target) * (steps - half) / np.log(before / gap) > budget
+
+
+# %% ../../nbs/core/08_solving.ipynb #e3bac028
+def solve_parts(  # noqa: PLR0913 (what is to be done, what is left of before, and how)
+    work,  # function of a part
+    parts,  # list
+    facts,  # all that the answers depend on, for the key
+    unfinished,  # {key: {index: answer}} of an interrupted call; emptied, or filled again
+    sizes=None,  # how much of the bar each part is
+    n_jobs=None,
+    verbose=0,
+    desc="parts",
+):  # -> answers, in order
+    "Return the answers of independent parts; an interrupted call is continued by the next one."
+    from joblib import hash
+
+    done = unfinished.pop(hash(facts), {}) if unfinished else {}
+    unfinished.clear()
+    sizes = [1] * len(parts) if sizes is None else sizes
+    todo = [j for j in range(len(parts)) if j not in done]
+    run = across(lambda j: work(parts[j]), todo, n_jobs)
+    before = sum(sizes[j] for j in done)
+    try:
+        with progress(verbose=verbose, desc=desc, total=sum(sizes), initial=before) as bar:
+            for j, answer in zip(todo, run):
+                done[j] = answer
+                bar.update(sizes[j])
+    except KeyboardInterrupt:
+        if done:
+            unfinished[hash(facts)] = done
+        raise
+    return [done[j] for j in range(len(parts))]

@@ -34,7 +34,7 @@ from mcsvm_lit.probability.schemes import TWO_CLASS, of_two, seed_of, weights_of
 from mcsvm_lit.probability.simplex import label_shares
 from mcsvm_lit.probability.temperature import HeldOut, heat
 from mcsvm_lit.probability.thresholds import combined, positive_share, two_class_problems
-from mcsvm_lit.probability.truncated import TruncatedHingeSVC
+from mcsvm_lit.probability.truncated_classifier import TruncatedHingeSVC
 
 
 # %% ../../nbs/probability/56_any_classifier.ipynb #51d24346
