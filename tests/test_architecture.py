@@ -64,6 +64,17 @@ MODULES = sorted(f for f in PACKAGE.rglob("*.py") if f.parent != PACKAGE)
 
 
 @pytest.mark.parametrize("file", MODULES, ids=lambda f: f.relative_to(PACKAGE).as_posix())
+def test_private_parts_of_scikit_learn_are_used_in_one_module(file):
+    if file.relative_to(PACKAGE).as_posix() == "core/scikit_learn.py":
+        return
+    tree = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    imports = [node for node in tree if isinstance(node, ast.ImportFrom) and node.module]
+    ours = [node for node in imports if node.module.partition(".")[0] == "sklearn"]
+    paths = [[*node.module.split("."), alias.name] for node in ours for alias in node.names]
+    assert not [path for path in paths if any(part.startswith("_") for part in path)]
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda f: f.relative_to(PACKAGE).as_posix())
 def test_arrows_point_down(file):
     folder = file.relative_to(PACKAGE).parts[:-1]
     assert not wrong_arrows(file.read_text(encoding="utf-8"), folder)

@@ -27,12 +27,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight
 from mcsvm_lit.core.training import gather
 from mcsvm_lit.engine.threads import in_blocks, limit_public, one_thread
 
@@ -235,7 +235,7 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
                 f"the data contains one class: {self.classes_.tolist()[0]!r}."
             )
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         return X, y, sample_weight
 
     def _check(self, X):  # -> X

@@ -15,7 +15,7 @@ from scipy import sparse
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
 from mcsvm_lit.core.losses import ONE_EACH, Costs, by_label, one_hot
 from mcsvm_lit.core.simplex import own_and_rest
-from mcsvm_lit.crammer_singer.kernel_solver import contrary, exchange
+from mcsvm_lit.crammer_singer.equal_rows import contrary, exchange
 from mcsvm_lit.crammer_singer.problem import State
 from mcsvm_lit.engine.compiled import Indices, Matrix, Vector
 from mcsvm_lit.engine.threads import cached_property

@@ -33,7 +33,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from mcsvm_lit.core.simplex import project_row
-from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger
+from mcsvm_lit.crammer_singer.linear_problem import (
+    LinearCrammerSinger,
+    Terms,  # noqa: F401 (signatures name it)
+)
 from mcsvm_lit.crammer_singer.problem import State
 from mcsvm_lit.engine.compiled import Vector, kernel
 

@@ -49,7 +49,11 @@ from mcsvm_lit.core.certificates import reached
 from mcsvm_lit.core.linear_algebra import conjugate_gradients, definite_solver
 from mcsvm_lit.core.simplex import project_row
 from mcsvm_lit.core.solving import Goal, solve
-from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, pair_gap
+from mcsvm_lit.crammer_singer.linear_problem import (
+    LinearCrammerSinger,
+    Terms,  # noqa: F401 (signatures name it)
+    pair_gap,
+)
 from mcsvm_lit.crammer_singer.linear_sweeps import LARGEST, PASSES, Sweeps
 from mcsvm_lit.crammer_singer.problem import State
 from mcsvm_lit.engine.compiled import Matrix, Number, kernel

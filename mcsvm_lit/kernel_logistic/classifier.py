@@ -20,14 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
 from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
 from mcsvm_lit.core.losses import Softmax
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import row_codes
@@ -278,7 +277,7 @@ class KernelLogisticRegression(Certified, KernelClassifier):
 
     _resumable = ("_last",)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         "Fit the model to data `X`, labels `y` and weights of the examples."
         training = self._training(X, y, sample_weight)

@@ -10,11 +10,11 @@ import numbers
 from itertools import combinations
 
 import numpy as np
-from sklearn.base import _fit_context, clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import clone
 
 from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
 from mcsvm_lit.core.losses import MARGIN_LOSSES
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.solving import solve_parts
 from mcsvm_lit.core.training import folds_of
 from mcsvm_lit.engine.threads import across
@@ -222,7 +222,7 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit a classifier for each weight of the scheme.
 

@@ -46,6 +46,7 @@ from mcsvm_lit.probability.interior_point import (
     RESIDUAL,
     ROUNDING,
     SHORT,
+    Conditions,  # noqa: F401 (signatures name it)
     Interior,
     Newton,
     conditions,

@@ -42,14 +42,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.certificates import FEASIBLE
 from mcsvm_lit.core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, check_psd, pivoted_cholesky
 from mcsvm_lit.core.losses import MARGIN_LOSSES
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.probability.ascent import BY_KERNEL, BY_ROWS, DualAscent, solution_of
 from mcsvm_lit.probability.bounds import LabelSlack, label_slack, radius, squared_distances
@@ -353,7 +352,7 @@ class TruncatedHingeSVC(Certified, KernelClassifier):
         self.max_dca_iter = max_dca_iter
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier.
 

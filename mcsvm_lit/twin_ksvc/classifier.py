@@ -48,8 +48,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.estimators import (
@@ -60,6 +58,7 @@ from mcsvm_lit.core.estimators import (
     warn_unconverged,
 )
 from mcsvm_lit.core.kernels import Kernel, check_psd, refuse_indefinite
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import folds_of, gather, scale_gamma
 from mcsvm_lit.engine.threads import across
@@ -654,7 +653,7 @@ class TwinKSVC(PairVotes):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit two planes for every pair of classes.
 
@@ -929,7 +928,7 @@ class TwinKSVCCV(PairVotes):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Choose λ on held-out samples, then make all paths on all of them.
 

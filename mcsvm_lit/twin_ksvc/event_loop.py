@@ -48,6 +48,9 @@ from mcsvm_lit.twin_ksvc.events import (
     LEFT,
     RIGHT,
     SAME,
+    Lines,  # noqa: F401 (signatures name it)
+    Program,  # noqa: F401 (signatures name it)
+    State,  # noqa: F401 (signatures name it)
     Trace,
     first_to_arrive,
     first_to_leave,
