@@ -526,13 +526,12 @@ def judged_probabilities(model, data):
     found = objectives(model, data, F, squared_norms(model, data, A), A)
     near = min(found, key=lambda one: abs(one.primal - high(model.certificate_.primal)))
     yield near
-    c = model.certificate_
+    c, unit = model.certificate_, 2 * float(high(model.C) * data.w.sum())
     for one in found:
         if one.dual is None or not c.converged or not c.certifiable:
             continue
-        allowed = c.proved_gap * max(abs(float(one.primal)), 1e-6 * c.unit) + 1e-13 * float(
-            one.size
-        )
+        scale = max(abs(float(one.primal)), 1e-6 * unit)
+        allowed = c.proved_gap * scale + 1e-13 * float(one.size)
         if float(one.primal - one.dual) > 1.001 * allowed + c.rounding:
             yield Said(f"certificate: {c!r}, but a gap of {float(one.primal - one.dual)!r}")
 
@@ -550,7 +549,9 @@ def of_pairs(model, data, F, squares, A):
             dual = model.support_ is not None and model.loss == "hinge"
             D = abs(A[p, j]).sum() - half if dual else None
             size = sizes[p, j] ** 2 + c.sum() * (1 + reach(model, data.X) * sizes[p, j])
-            found.append(Recomputed(model.certificate_, P, D, size + c.sum() * abs(b[p, j])))
+            size += c.sum() * abs(b[p, j])
+            # errors of kernel values are bounded by their sizes, dozens of units each
+            found.append(Recomputed(model.certificate_, P, D, 10 * size))
     return found
 
 
@@ -572,8 +573,9 @@ def of_all_classes(model, data, F, squares, A):
 
 def expansion_sizes(model, data, A):
     """Bounds of ‖w‖ that no cancellation makes smaller."""
-    if model.support_ is None:
-        return root((A**2).sum(-1))
+    if model.support_ is None:  # nobody keeps the multipliers, but C bounds them
+        most = 2 * len(model.classes_) * high(model.C) * data.w @ norms(data.X)
+        return np.full(A.shape[:-1], most)
     return abs(A) @ kernel_diagonal(model, data.X, model.support_)
 
 

@@ -603,7 +603,7 @@ def warmer(training, model):
         training.fit(training.fit(warm))
     c = warm.certificate_
     room = c.rounding + cold.rounding + 1e-13 * abs(cold.primal)
-    if cold.converged and not c.converged:
+    if cold.converged and cold.certifiable and not c.converged:
         yield f"warm: {cold!r} became {c!r}"
     elif abs(c.gap) > abs(cold.gap) + room:  # what is known of the distance to the optimum
         yield f"warm: a gap of {cold.gap!r} became {c.gap!r}"
