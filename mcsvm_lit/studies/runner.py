@@ -8,6 +8,7 @@ __all__ = [
     "CHAPTERS",
     "HOMES",
     "VERBS",
+    "HOLDS",
     "EARLIER",
     "Exhibit",
     "exhibit",
@@ -23,6 +24,7 @@ __all__ = [
     "in_short",
     "markdown_table",
     "agreement",
+    "claimed",
     "verdict",
     "Outcome",
     "Plan",
@@ -93,7 +95,8 @@ class Exhibit:
     prints, protocol, why : str, default=""
         What the paper has, how ours is made, and the reason where ours differs.
     claims : dict, optional
-        What the paper says in words, as sentence -> test of the table.
+        What the paper says in words, as sentence -> test of the table, which returns None where
+        that is undecided.
     counts : str, default="r"
         The value of a job that numbers the replications, from 0.
     over : str, default=""
@@ -354,11 +357,18 @@ def markdown_table(rows, columns=()):  # columns: "heading=key:format", or just 
 
 # %% ../../nbs/studies/63_runner.ipynb #6bb4a9be
 VERBS = ("agrees", "agree"), ("differs", "differ"), ("is undecided", "are undecided")
+HOLDS = {True: "holds", False: "does not hold", None: "undecided"}
 
 
 def agreement(e, table):  # -> numbers that (agree, differ, are undecided)
     """Count how our numbers stand beside the paper's."""
     return counted(judgements(table, e.over, e.theirs))
+
+
+def claimed(e, table):  # -> {claim: True, False or None}
+    """Test the claims of an exhibit."""
+    found = {claim: test(table) for claim, test in e.claims.items()} if table else {}
+    return {claim: None if holds is None else bool(holds) for claim, holds in found.items()}
 
 
 def verdict(e, table):  # -> one line
@@ -371,8 +381,7 @@ def verdict(e, table):  # -> one line
         said.append(f"of {sum(counts)} numbers {words}")
     elif not e.claims:
         said.append("nothing printed to compare with")
-    for claim, test in e.claims.items() if table else ():
-        said.append(f"{'holds' if test(table) else 'does not hold'}: {claim}")
+    said += [f"{HOLDS[holds]}: {claim}" for claim, holds in claimed(e, table).items()]
     return ". ".join(filter(None, ["; ".join(said), e.why]))
 
 
