@@ -312,12 +312,14 @@ def _brief(v):  # -> list of texts
     """A number to six digits or a word; of an array its shape, mean and standard deviation."""
     if isinstance(v, np.ndarray) and v.dtype.kind in "bif":
         return [*map(str, v.shape), entry(float(v.mean())), entry(float(v.std()))]
-    return [entry(v) if np.ndim(v) == 0 else str(np.shape(v))]
+    text = entry(v) if np.ndim(v) == 0 else str(np.shape(v))
+    return [text if len(text) < 80 else hashlib.sha256(text.encode()).hexdigest()[:16]]
 
 
 def in_short(rows):
-    """The first twenty rows, each entry as a few texts."""
-    return [{k: _brief(v) for k, v in r.items()} for r in rows[:20]]
+    """The first five rows as texts, without what says how far a solver went."""
+    said = [{k: v for k, v in r.items() if not re.search("gap|violation", k)} for r in rows[:5]]
+    return [{k: _brief(v) for k, v in r.items()} for r in said]
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6cd20c7b
@@ -626,8 +628,9 @@ def note(o, root=None):
     e = o.exhibit
     made = dict(code=e.code, jobs=o.jobs, sample=o.sample)
     found = records(e.paper, root) | {e.name: made}
-    text = json.dumps(dict(sorted(found.items())), indent=1)
-    record_file(e.paper, root).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    lines = (f"{json.dumps(name)}: {plain(made)}" for name, made in sorted(found.items()))
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    record_file(e.paper, root).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _same(a, b):  # texts
