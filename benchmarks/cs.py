@@ -21,7 +21,8 @@ from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import Hinge, loss_values, one_hot
 from mcsvm_lit.core.simplex import project_cs, project_row
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
-from mcsvm_lit.crammer_singer.kernel_solver import Examples, Stop, descend
+from mcsvm_lit.crammer_singer.kernel_batches import Examples
+from mcsvm_lit.crammer_singer.kernel_solver import Stop, descend
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.studies.datasets import load, names
 from mcsvm_lit.studies.exhibits.crammer_singer import program_to_gap, shuffled

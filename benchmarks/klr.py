@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import softmax_loss
-from mcsvm_lit.kernel_logistic.multinomial import solve_softmax
+from mcsvm_lit.kernel_logistic.multinomial_solvers import solve_softmax
 from mcsvm_lit.kernel_logistic.problem import best_intercept, klr_values, logistic_loss
 from mcsvm_lit.kernel_logistic.solvers import solve_klr
 from mcsvm_lit.studies.datasets import load, make_waveform, names

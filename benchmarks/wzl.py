@@ -8,9 +8,11 @@ from harness import benchmark, once, seconds, small
 
 from mcsvm_lit.core.kernels import Kernel, pivoted_cholesky
 from mcsvm_lit.core.simplex import simplex_grid
-from mcsvm_lit.probability.hinge import hinge_cvxpy, solve_hinge
+from mcsvm_lit.probability.ascent import solve_hinge
 from mcsvm_lit.probability.path_in_weights import Sample, solve_many
-from mcsvm_lit.probability.truncated import TruncatedHingeSVC, Truncation, truncated_many
+from mcsvm_lit.probability.problem import hinge_cvxpy
+from mcsvm_lit.probability.truncated import Truncation, truncated_many
+from mcsvm_lit.probability.truncated_classifier import TruncatedHingeSVC
 from mcsvm_lit.studies.datasets import make_wzl1, make_wzl2, make_wzl3, make_wzl4
 
 PAPER = {

@@ -6,6 +6,8 @@ from pathlib import Path
 
 here = Path(__file__).resolve().parent
 sys.path[:0] = [str(here), str(here.parent / "tools")]
+from reference import cell_of as linkcode_resolve  # noqa: E402, F401
+
 ini = ConfigParser()
 ini.read(here.parent / "settings.ini", encoding="utf-8")
 cfg = ini["DEFAULT"]
@@ -16,8 +18,17 @@ project, author, copyright, release = (
     cfg["copyright"],
     cfg["version"],
 )
-extensions = ["myst_nb", "sphinx_copybutton", "litext"]
-source_suffix = {".ipynb": "myst-nb", ".md": "myst-nb"}
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
+    "numpydoc",
+    "sphinx_copybutton",
+    "reference",
+    "litext",
+]
+source_suffix = {".rst": "restructuredtext", ".ipynb": "myst-nb", ".md": "myst-nb"}
 exclude_patterns = ["files/**"]
 
 nb_execution_mode = "off"  # the stored outputs are shown
@@ -32,6 +43,9 @@ mathjax_path = "mathjax/tex-svg-full.js"
 mathjax3_config = dict(options=dict(enableMenu=False), svg=dict(fontCache="local"))
 
 add_module_names = False
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+numpydoc_show_class_members = False
 toc_object_entries_show_parents = "hide"
 maximum_signature_line_length = 72
 pygments_style, pygments_dark_style = "github-light", "github-dark"
@@ -45,7 +59,7 @@ html_static_path, html_css_files, html_js_files = (
     [("site.js", dict(defer="defer"))],
 )
 html_extra_path = ["_build/extra"]  # thumbnails
-templates_path = ["_templates"]
+templates_path = [str(here / "_templates")]
 # Canonical addresses and a sitemap, once settings.ini says where the site lives.
 html_baseurl = cfg["doc_host"] + cfg["doc_baseurl"] if cfg["doc_host"] else ""
 html_favicon = "_static/favicon.svg"

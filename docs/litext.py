@@ -10,6 +10,7 @@ from html import escape
 from importlib.metadata import distribution
 from pathlib import Path
 
+import reference
 from docutils import nodes
 from sphinx.domains import Domain, ObjType
 from sphinx.transforms import SphinxTransform
@@ -168,16 +169,13 @@ class Links(SphinxPostTransform):
         for t in texts:
             if not self.closed(t):
                 self.numbers(t)
-        names = public(self.env)
+        names = named(self.env)
         for n in list(self.document.findall(nodes.literal)):
             if n.get("classes") or n.get("language") or self.closed(n):
                 continue
             found = names.get(n.astext().removesuffix("()"), [])
-            found = [
-                f for f in found if f[3] != "module"
-            ] or found  # `boxqp` is the function of the module `boxqp`
             if len(found) == 1:
-                n.replace_self(self.link(*found[0][:3], n.deepcopy()))
+                n.replace_self(self.link(*found[0], n.deepcopy()))
 
     def unnumbered(self):
         "Does the page say that numbers in its brackets are none of equations?"
@@ -227,32 +225,28 @@ class Links(SphinxPostTransform):
         return nodes.reference("", "", child, internal=True, refuri=uri, reftitle=title)
 
 
-def public(env):
-    """What code spans may name, as `{code span: [(page, anchor, full name, kind)]}`.
+def endings(full, last=1):
+    """The endings of a full name that keep its `last` parts."""
+    parts = full.split(".")
+    return (".".join(parts[i:]) for i in range(len(parts) - last + 1))
 
-    Functions and classes go by any ending of their full name, members by `Class.member`.
+
+def named(env):
+    """What code spans may name, as `{code span: [(page, anchor, title)]}`.
+
+    Functions and classes go by any ending of their full name, members by `Class.member`: those of
+    the reference first, then those that a cell of a page defines.
     """
-    names = {}
+    public, defined = {}, {}
     for full, o in env.domains["py"].objects.items():
-        parts = full.split(".")
         last = 2 if o.objtype in ("method", "property", "attribute") else 1
-        for i in range(len(parts) - last + 1):
-            names.setdefault(".".join(parts[i:]), []).append(
-                (o.docname, o.node_id, full, o.objtype)
-            )
-    return names
-
-
-class Source(SphinxPostTransform):
-    "The link of a reference entry to the cell that defines it stands at the end of the signature."
-
-    default_priority, formats = 600, ("html",)
-
-    def run(self):
-        for p in [p for p in self.document.findall(nodes.paragraph) if "source" in p["classes"]]:
-            signature = p.parent.parent[0]
-            signature += nodes.inline("", "", *p.children, classes=["viewcode-link"])
-            p.parent.remove(p)
+        for name in endings(full, last):
+            public.setdefault(name, []).append((o.docname, o.node_id, full))
+    for full, (page, anchor) in reference.CELLS.items():
+        # helpers of the experiments have names that other pages use for other things
+        for name in endings(full, 2 if ".studies." in full else 1):
+            defined.setdefault(name, []).append((page, anchor, full))
+    return defined | public
 
 
 class OneId(SphinxPostTransform):
@@ -317,7 +311,6 @@ def setup(app):
     app.add_domain(Book)
     app.add_transform(Numbers)
     app.add_post_transform(Links)
-    app.add_post_transform(Source)
     app.add_post_transform(OneId)
     app.connect("builder-inited", add_mathjax)
     return dict(parallel_read_safe=True, parallel_write_safe=True, env_version=1)

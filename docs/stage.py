@@ -9,7 +9,6 @@ from html import escape
 from pathlib import Path
 from posixpath import dirname, relpath
 
-import api
 import bibliography
 import book
 from cells import (
@@ -25,7 +24,6 @@ from cells import (
     read,
     relink,
     text,
-    title,
 )
 
 PACKAGE = "mcsvm_lit"
@@ -33,7 +31,12 @@ PROJECT = ["CHANGELOG.md", "CONTRIBUTING.md"]
 # Pages that live elsewhere in the repository, and their places on the site.
 PAPER = "paper/paper.md"
 BENCHMARKS = "benchmarks/README.md"
-MOVED = {PAPER: "pages/paper.md", BENCHMARKS: "pages/benchmarks.md"}
+REFERENCE = "docs/pages/reference.rst"
+MOVED = {
+    PAPER: "pages/paper.md",
+    BENCHMARKS: "pages/benchmarks.md",
+    REFERENCE: "api/index.rst",
+}
 # Sphinx then does not read the seconds in brackets as numbers of equations.
 UNNUMBERED = "---\nunnumbered: true\n---\n\n"
 HERE = ROOT / "docs"
@@ -59,7 +62,7 @@ class Site:
 
     def __init__(self, folder):
         self.folder = Path(folder)
-        self.cells = {}  # where each public name is defined: {full name: label of its cell}
+        self.cells = {}  # where names are defined: {full name: (page, label of the cell)}
 
     def place(self, path):
         """The place on the site of a path of the repository, or None if it has none."""
@@ -69,10 +72,10 @@ class Site:
             return "index.ipynb"
         if path in PROJECT:
             return path
-        if path.startswith("docs/pages/"):
-            return path.removeprefix("docs/")
         if path in MOVED:
             return MOVED[path]
+        if path.startswith("docs/pages/"):
+            return path.removeprefix("docs/")
         if (ROOT / path).is_dir():
             return None
         return self.copied(path) if (ROOT / path).is_file() else path
@@ -205,10 +208,11 @@ class Page:
         """The line above an exported cell, which names what it defines and can be linked to."""
         module = f"{PACKAGE}.{self.module}"
         names, label = list(defined(source)), f"{self.stem}-{cell_id}"
-        self.site.cells |= {f"{module}.{n}": label for n in names}
-        links = [f"{{py:obj}}`~{module}.{n}`" for n in names if not n.startswith("_")]
+        page = self.site.place(self.path).removesuffix(".ipynb")
+        self.site.cells |= {f"{module}.{n}": (page, label) for n in names}
         target = f"({label})=\n" if names else ""
-        line = " ".join([f"{{py:mod}}`{self.module} <{module}>`", *links])
+        shown = [self.module, *(n for n in names if not n.startswith("_"))]
+        line = " ".join(f"`{name}`" for name in shown)
         return markdown(f"{target}\n{{.exported}}\n{line}")
 
     def tools(self):
@@ -218,8 +222,6 @@ class Page:
         notebook = relpath(self.site.copied(self.path), here)
         parts = [f"Page {number}"] if number else []
         parts.append(f"{{download}}`Download the notebook <{notebook}>`")
-        if self.module:
-            parts.append(f"{{doc}}`Reference </api/{self.module}>`")
         if repository := book.setting("git_url"):
             branch = book.setting("branch")
             parts.append(f"[Edit]({repository.rstrip('/')}/edit/{branch}/{self.path})")
@@ -329,7 +331,6 @@ def sidebar(outline):
         "pages/install",
         "pages/guide",
         "pages/gallery",
-        "api/classifiers",
         outline.theory(),
         outline.reproduction(),
         "api/index",
@@ -341,7 +342,7 @@ def sidebar(outline):
         "CONTRIBUTING",
         "pages/why_sphinx",
     ]
-    there = [w for w in wanted if (outline.folder / f"{w.lstrip('/')}.md").exists()]
+    there = [w for w in wanted if any(outline.folder.glob(f"{w.lstrip('/')}.*"))]
     return book.toctree([("Paper", w) if w == "pages/paper" else w for w in there])
 
 
@@ -352,17 +353,14 @@ def stage(folder, extra):
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    site, pages, chapters = Site(folder), [], []
+    site, pages = Site(folder), []
     front = NBS / "index.ipynb"
     for file in in_order(f for f in all_notebooks() if f != front):
         page, path = Page(file, site), file.relative_to(NBS).as_posix()
         page.write()
-        if is_checks(file):
-            continue
-        pages.append(path)
-        if page.module:
-            chapters.append(api.Chapter(f"{PACKAGE}.{page.module}", path, *title(page.nb)))
-    api.write(chapters, folder / "api", site.cells)
+        if not is_checks(file):
+            pages.append(path)
+    (folder / "cells.json").write_text(json.dumps(site.cells), encoding="utf-8")
     by_hand(site)
     book.gallery(folder, extra, pages)
     outline = book.Outline(folder, pages)

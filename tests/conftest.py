@@ -11,7 +11,7 @@ settings.register_profile("same every time", derandomize=True, deadline=None, da
 settings.load_profile("same every time")
 
 # Files whose tests share what takes long to make, and which a file keeps in a cache of its own.
-TOGETHER = {"test_ahead", "test_answers"}
+TOGETHER = {"test_ahead"}
 
 
 def pytest_collection_modifyitems(items):

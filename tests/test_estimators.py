@@ -36,7 +36,11 @@ def has(cls, *parameters):
     return set(parameters) <= set(cls().get_params())
 
 
-@parametrize_with_checks([cls() for cls in ALL])
+# Parameters that make many small fits fewer; scikit-learn tests its own ensembles so, too.
+SMALL = {"WeightedVoteClassifier": dict(n_weights=5)}
+
+
+@parametrize_with_checks([cls(**SMALL.get(cls.__name__, {})) for cls in ALL])
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -225,7 +229,7 @@ LATER = {
     "decision": "signed",
     "tol": 0.5,
     "loss": "logistic",
-    "truncation": None,
+    "truncation": -0.5,
     "scheme": "gumbel",
     "grid": 0.2,
     "calibrate": False,
@@ -240,7 +244,8 @@ LATER = {
 @every
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_parameters_set_later_change_no_fitted_model(cls, kernel):
-    m = cls(kernel=kernel) if has(cls, "kernel") else cls()
+    given = {"kernel": kernel, "truncation": None}  # bounds are those of convex problems
+    m = cls(**{name: value for name, value in given.items() if has(cls, name)})
     m.fit(X, NAMES)
     names = "predict", "decision_function", "predict_proba", "distances", "decision_bounds"
     asked = [getattr(m, name) for name in (*names, "probability_bounds") if hasattr(m, name)]

@@ -357,11 +357,15 @@ def test_pages_of_two_folders_may_have_one_name(tree):
     (tree / "nbs/signs").mkdir()
     (tree / "mcsvm_lit/signs").mkdir()
     (tree / "mcsvm_lit/signs/__init__.py").write_text('"""Signs."""\n')
-    write(tree / "nbs/signs/01_half.ipynb", [c.replace("numbers", "signs") for c in more()])
+    write(
+        tree / "nbs/signs/01_half.ipynb",
+        [*(c.replace("numbers", "signs") for c in more()), "Less is `half`."],
+    )
+    write(tree / "nbs/numbers/01_half.ipynb", [*HALF, "More is `more`."])
     assert not notebooks.export(tree)
     page = built(tree)
-    assert 'href="../numbers/01_half.html#numbers-01-half-c3"' in page("api/numbers.half.html")
-    assert 'href="../signs/01_half.html#signs-01-half-c3"' in page("api/signs.more.html")
+    assert 'href="../signs/01_half.html#signs-01-half-c3"' in page("numbers/01_half.html")
+    assert 'href="../numbers/01_half.html#numbers-01-half-c3"' in page("signs/01_half.html")
     sidebar = page("index.html")
     assert 'href="numbers/index.html">Numbers<' in sidebar
     assert 'href="signs/index.html">Signs<' in sidebar

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from configparser import ConfigParser
+from importlib import import_module
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+import mcsvm_lit
+import mcsvm_lit.scale
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -88,3 +92,12 @@ def test_the_paper_has_the_form_of_the_journal():
 def test_the_paper_cites_what_its_bibliography_holds():
     cited = set(re.findall(r"@([a-z]+\d{4}[a-z]?)", PAPER.split("---\n", 2)[2]))
     assert cited == set(entries(BIBLIOGRAPHY))
+
+
+# -- the reference ---------------------------------------------------------------------------------
+def test_the_reference_lists_every_public_name():
+    text = (ROOT / "docs/pages/reference.rst").read_text(encoding="utf-8")
+    listed = re.findall(r"^   (mcsvm_lit[\w.]*)\.(\w+)$", text, re.M)
+    assert all(name in import_module(package).__all__ for package, name in listed)
+    offered = {name for package in (mcsvm_lit, mcsvm_lit.scale) for name in package.__all__}
+    assert offered <= {name for _, name in listed}

@@ -25,6 +25,8 @@ from notebooks import cleaned, export, run_all
 from sizes import out_of_size
 
 PACKAGE = "mcsvm_lit"
+# What visitors ask of the built site.
+ANSWERS = "tests/test_answers.py"
 # What the site is made from.
 SITE = (
     "nbs",
@@ -35,6 +37,7 @@ SITE = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "settings.ini",
+    ANSWERS,
 )
 
 
@@ -149,11 +152,13 @@ def compiled(root=ROOT):
 
 # -- the long ones --------------------------------------------------------------------------------
 def site(root=ROOT):
-    """The site builds without a warning, and every link on it leads somewhere."""
+    """The site builds without a warning, every link leads somewhere, and questions have answers."""
     digest = passed.digest_of("site", passed.surroundings(), passed.of_files(passed.below(*SITE)))
     if root == ROOT and passed.has_passed(digest):
         return
     code, printed = ran("docs/build.py", cwd=root)
+    if not code and root == ROOT:
+        code, printed = ran("-m", "pytest", "-q", ANSWERS, cwd=root)
     if code:
         yield printed
     elif root == ROOT:
@@ -194,7 +199,8 @@ def tested(root=ROOT):
 
     The code is 5, a failure too, when there is no test.
     """
-    digests = {f: passed.of_test(f, root) for f in sorted(root.glob("tests/test_*.py"))}
+    files = sorted(set(root.glob("tests/test_*.py")) - {root / ANSWERS})
+    digests = {f: passed.of_test(f, root) for f in files}
     waiting = [f for f in digests if not passed.has_passed(digests[f])]
     if digests and not waiting:
         return 0, "every test has passed before"

@@ -9,6 +9,7 @@ __all__ = [
     "Constraint",
     "ROUNDOFF",
     "relative_gap",
+    "reached",
     "Certificate",
     "kkt",
     "roundoff",
@@ -31,6 +32,13 @@ def relative_gap(primal, dual, unit=0.0):  # unit: the objective of the trivial 
     if not 0 < gap < inf:
         return gap  # nothing, infinitely much, or not a number
     return gap / max(abs(primal), abs(dual), 1e-6 * unit)
+
+
+def reached(tol, primal, gap, rounding=0.0, unit=0.0):
+    "Is a gap within `tol` by (4.5), with its rounding where that leaves half of `tol` to the gap?"
+    scale = max(abs(primal), abs(primal - gap), 1e-6 * unit)
+    counted = rounding if rounding <= tol / 2 * scale else 0.0
+    return bool(abs(gap) + counted <= tol * scale < inf)
 
 
 # %% ../../nbs/core/04_certificates.ipynb #9bc94863
@@ -108,9 +116,8 @@ class Certificate:
     def converged(self):
         """Is the gap within `tol`, with its rounding where possible, and is all feasible?"""
         infeasible = max(self.primal_feasibility, self.dual_feasibility)
-        rounding = self.relative_rounding  # looked up once: small fits ask for this very often
-        counted = rounding if rounding <= self.tol / 2 else 0.0
-        return bool(self.relative_gap + counted <= self.tol and infeasible <= FEASIBLE)
+        near = reached(self.tol, self.primal, self.gap, self.rounding, self.unit)
+        return bool(near and infeasible <= FEASIBLE)
 
     def rows(self):
         """Name and value of everything there is to say, as text."""

@@ -27,11 +27,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight
 from mcsvm_lit.core.training import gather
 from mcsvm_lit.engine.threads import in_blocks, limit_public, one_thread
 
@@ -162,6 +163,15 @@ class Expansion(NamedTuple):
             F = kernel_scores(self.kernel, X, self.rows, self.coefficients)
         return F + self.intercept
 
+    def rounding(self, size):  # sizes of points, (4.8) -> (n,)
+        "Return how far rounding can take the values at points of these sizes."
+        V, α = self.rows, self.coefficients
+        if self.kernel.name == "linear":
+            longest = np.linalg.norm(α, axis=0).max()
+            return roundoff(len(α) + 12) * (size * longest + np.abs(self.intercept).max())
+        errors = score_rounding(size, α, self.kernel.sizes(V), self.kernel.rounding(V)).max(1)
+        return errors + roundoff(4) * np.abs(self.intercept).max()
+
 
 # %% ../../nbs/core/06_estimators.ipynb #1fe934d1
 class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
@@ -225,7 +235,7 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
                 f"the data contains one class: {self.classes_.tolist()[0]!r}."
             )
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         return X, y, sample_weight
 
     def _check(self, X):  # -> X

@@ -52,6 +52,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from mcsvm_lit.core.certificates import reached
 from mcsvm_lit.core.linear_algebra import conjugate_gradients
 from mcsvm_lit.core.losses import Loss
 from mcsvm_lit.core.simplex import own_and_rest
@@ -550,7 +551,7 @@ def sampled_newton(  # noqa: PLR0913
     here = look(np.zeros((K, D)) if W is None else W - np.mean(W, axis=0))
     while rounds.passes < last:
         stop = tell is not None and tell(here, rounds.passes)
-        if stop or here.gap <= tol * abs(here.P):
+        if stop or reached(tol, here.P, here.gap):
             break
         price = here.gap - here.drift
         if loss.sharper() is not None and here.drift < ENOUGH * price:

@@ -19,6 +19,7 @@ __all__ = [
     "one_after_another",
     "solve",
     "Pace",
+    "solve_parts",
 ]
 
 # %% ../../nbs/core/08_solving.ipynb #e2c90c3a
@@ -28,9 +29,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from mcsvm_lit.core.certificates import FEASIBLE, Certificate
+from mcsvm_lit.core.certificates import FEASIBLE, Certificate, reached
 from mcsvm_lit.core.estimators import progress
-from mcsvm_lit.engine.threads import one_thread
+from mcsvm_lit.engine.threads import across, one_thread
 
 
 # %% ../../nbs/core/08_solving.ipynb #0092886e
@@ -114,6 +115,10 @@ class Effort:
     budget: int
     watch: "Watch"
     goal: Goal = field(default_factory=Goal)
+
+    def reached(self, primal, gap, rounding=0.0):
+        "Is the gap small enough to stop, by the rule of the certificate?"
+        return reached(self.aim, primal, gap, rounding)
 
     def give_up(self):
         "Say that the aim is out of reach, so that the next strategy has its turn at once."
@@ -316,3 +321,35 @@ class Pace:
         if gap >= before or half == steps:
             return True
         return steps + np.log(gap / target) * (steps - half) / np.log(before / gap) > budget
+
+
+# %% ../../nbs/core/08_solving.ipynb #e3bac028
+def solve_parts(  # noqa: PLR0913 (what is to be done, what is left of before, and how)
+    work,  # function of a part
+    parts,  # list
+    facts,  # all that the answers depend on, for the key
+    unfinished,  # {key: {index: answer}} of an interrupted call; emptied, or filled again
+    sizes=None,  # how much of the bar each part is
+    n_jobs=None,
+    verbose=0,
+    desc="parts",
+):  # -> answers, in order
+    "Return the answers of independent parts; an interrupted call is continued by the next one."
+    from joblib import hash
+
+    done = unfinished.pop(hash(facts), {}) if unfinished else {}
+    unfinished.clear()
+    sizes = [1] * len(parts) if sizes is None else sizes
+    todo = [j for j in range(len(parts)) if j not in done]
+    run = across(lambda j: work(parts[j]), todo, n_jobs)
+    before = sum(sizes[j] for j in done)
+    try:
+        with progress(verbose=verbose, desc=desc, total=sum(sizes), initial=before) as bar:
+            for j, answer in zip(todo, run):
+                done[j] = answer
+                bar.update(sizes[j])
+    except KeyboardInterrupt:
+        if done:
+            unfinished[hash(facts)] = done
+        raise
+    return [done[j] for j in range(len(parts))]

@@ -23,8 +23,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
@@ -43,20 +41,17 @@ from mcsvm_lit.core.landmarks import (
     until_certified,
 )
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Effort, Goal, solve
 from mcsvm_lit.crammer_singer.costs import cost_table
+from mcsvm_lit.crammer_singer.equal_rows import equal_rows
 from mcsvm_lit.crammer_singer.hard_margin import solve_hard
-from mcsvm_lit.crammer_singer.interior_points import InteriorPoints
-from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets, equal_rows
-from mcsvm_lit.crammer_singer.linear_solver import (
-    LinearCrammerSinger,
-    ProximalNewton,
-    Rows,
-    SmallerRows,
-    Sweeps,
-)
+from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets
+from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
+from mcsvm_lit.crammer_singer.linear_sweeps import Sweeps
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, score_radius
+from mcsvm_lit.crammer_singer.proximal_newton import ProximalNewton
 from mcsvm_lit.crammer_singer.rows_at_work import RowsAtWork, minimise_hinge
 from mcsvm_lit.crammer_singer.sampled_newton import SampledNewton
 
@@ -98,9 +93,7 @@ STRATEGIES = (
     RowsAtWork(),
     SampledNewton(),
     Sweeps(),
-    InteriorPoints(),
     ProximalNewton(),
-    SmallerRows(),
     KernelDescent(per_example=FIRST_STEPS),
     ByFactor(),
     KernelDescent(),
@@ -282,7 +275,7 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier.
 

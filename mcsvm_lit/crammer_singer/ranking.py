@@ -35,19 +35,19 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcsvm_lit.core.estimators import Expansion, WholeFit, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
 from mcsvm_lit.core.linear_algebra import least_squares
 from mcsvm_lit.core.losses import Costs
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
 from mcsvm_lit.core.simplex import own_and_rest, project_row, project_simplex
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import scale_gamma, weighted_set
 from mcsvm_lit.crammer_singer.classifier import STRATEGIES
-from mcsvm_lit.crammer_singer.linear_solver import LinearCrammerSinger, Rows
+from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State
 from mcsvm_lit.engine.compiled import Indices, Matrix, Vector, kernel
 from mcsvm_lit.engine.threads import cached_property, limit_public
@@ -273,7 +273,7 @@ class RowDescent:
             elif steps - since > IDLE * problem.n:  # rounding is all that is left
                 effort.give_up()
                 return point.state(), steps
-            if gap <= effort.aim * primal or steps >= effort.budget:
+            if effort.reached(primal, gap) or steps >= effort.budget:
                 return point.state(), steps
             todo = np.flatnonzero(share >= WORST * share.max())
             todo = todo[np.argsort(-share[todo], kind="stable")]
@@ -464,7 +464,7 @@ class LabelRankingSVC(WholeFit, BaseEstimator):
         tags.target_tags.single_output = False
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier.
 
@@ -497,7 +497,7 @@ class LabelRankingSVC(WholeFit, BaseEstimator):
         X, y = validate_data(self, X, y, multi_output=True, **how)
         if self.kernel == "precomputed":
             Kernel("precomputed").fit(X)  # refuses what is not square
-        s = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        s = check_sample_weight(sample_weight, X, dtype=np.float64)
         if s.min() < 0 or not s.any():
             raise ValueError("Weights must be zero or more, and some of them positive.")
         return X, dense_relevances(y), s

@@ -32,17 +32,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from mcsvm_lit.core.certificates import reached
 from mcsvm_lit.core.losses import Hinge, one_hot
 from mcsvm_lit.core.passes import Rounds, Standing, blocks_of, sampled_newton
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
-from mcsvm_lit.crammer_singer.linear_solver import (
-    LinearCrammerSinger,
-    ProximalNewton,
-    Rows,
-    Sweeps,
-)
+from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
+from mcsvm_lit.crammer_singer.linear_sweeps import Sweeps
 from mcsvm_lit.crammer_singer.problem import State
+from mcsvm_lit.crammer_singer.proximal_newton import ProximalNewton
 from mcsvm_lit.crammer_singer.sampled_newton import ROWS_AN_UNKNOWN
 
 # %% ../../nbs/crammer_singer/13e_rows_at_work.ipynb #dc85d95b
@@ -243,7 +241,7 @@ def solve_at_work(rounds, tol, most, numbers):
         full = len(work) + len(found.y) > room
         hopeless = len(work) and found.count > HOPELESS * (room - len(work))
         settled = not len(found.y) and inner <= FINEST * tol
-        if gap <= tol or full or hopeless or settled or rounds.passes >= last:
+        if reached(tol, P, P - work.bound) or full or hopeless or settled or rounds.passes >= last:
             break
         work.add(found)
         inner = max(FINEST * tol, INNER * gap * (len(found.y) > 0))
@@ -270,7 +268,7 @@ def minimise_hinge(rounds, loss, tol, most, numbers):
     """
     last = rounds.passes + most
     here = solve_at_work(rounds, tol, most, numbers)
-    if here is not None and (here.gap <= tol * here.P or rounds.passes >= last):
+    if here is not None and (reached(tol, here.P, here.gap) or rounds.passes >= last):
         return here
     there = sampled_newton(rounds, loss, tol, last - rounds.passes)
     return there if here is None or there.gap <= here.gap else here
@@ -304,7 +302,7 @@ class RowsAtWork:
         numbers = SHARE * rounds.n_rows * max(rounds.work, 1)
         end = solve_at_work(rounds, effort.aim, effort.budget, numbers)
         passes = rounds.passes - 1  # the first one read no scores
-        if end is None or end.gap > effort.aim * end.P:
+        if end is None or not effort.reached(end.P, end.gap):
             return state, passes
         first = np.cumsum([0, *(len(block.y) for block in blocks)])
         for number, (few, theirs) in end.given.items():

@@ -8,10 +8,12 @@ __all__ = ["ROWS_AN_UNKNOWN", "MANY_ROWS", "FINEST", "MOST_PASSES", "SampledNewt
 # %% ../../nbs/crammer_singer/13a_sampled_newton.ipynb #3555ed18
 import numpy as np
 
+from mcsvm_lit.core.certificates import reached
 from mcsvm_lit.core.losses import Hinge
 from mcsvm_lit.core.passes import Rounds, blocks_of, sampled_newton
-from mcsvm_lit.crammer_singer.linear_solver import LinearCrammerSinger, joined
+from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger
 from mcsvm_lit.crammer_singer.problem import State
+from mcsvm_lit.crammer_singer.proximal_newton import joined
 
 # %% ../../nbs/crammer_singer/13a_sampled_newton.ipynb #09be746e
 ROWS_AN_UNKNOWN = 5  # rows for each number in the prototypes that make passes worth while
@@ -60,6 +62,6 @@ def ended(problem, blocks, frame, end, aim):  # -> State
         F[part] = frame.scores(X, end.W)
         η[part] = end.loss.look(F[part], y, c).η
         start = part.stop
-    if end.gap <= aim * end.P:
+    if reached(aim, end.P, end.gap):
         return State(η, F, np.array(end.W, order="F" if problem.rows.csr else "C"))
     return joined(problem, η).state

@@ -8,7 +8,6 @@ __all__ = [
     "probabilities",
     "logistic_problem",
     "logistic_strategies",
-    "expansion",
     "LastFit",
     "logits",
     "shrunken",
@@ -21,17 +20,17 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
 from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
 from mcsvm_lit.core.losses import Softmax
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import row_codes
+from mcsvm_lit.kernel_logistic.binary import BinaryLogistic, Gram
 from mcsvm_lit.kernel_logistic.linear import FeatureNewton, LinearLogistic, few_features
 from mcsvm_lit.kernel_logistic.many_rows import SingleNewton
 from mcsvm_lit.kernel_logistic.multinomial import (
@@ -39,11 +38,11 @@ from mcsvm_lit.kernel_logistic.multinomial import (
     best_intercepts,
     softmax_check,
     softmax_score_bound,
-    softmax_strategies,
 )
+from mcsvm_lit.kernel_logistic.multinomial_solvers import softmax_strategies
 from mcsvm_lit.kernel_logistic.problem import score_bound
 from mcsvm_lit.kernel_logistic.sampled_newton import SampledNewton, many_rows, rows_problem
-from mcsvm_lit.kernel_logistic.solvers import BinaryLogistic, Gram, strategies_for
+from mcsvm_lit.kernel_logistic.solvers import strategies_for
 
 
 # %% ../../nbs/kernel_logistic/25_classifier.ipynb #caf069b3
@@ -83,17 +82,6 @@ def logistic_strategies(problem, solver, fresh):
         first = [] if solver == "smo" else [SingleNewton()]
         return [*first, *softmax_strategies(solver, fresh)]
     return strategies_for(solver, problem.gram.matrix is not None)
-
-
-def expansion(problem, state):  # -> (m, q), (q,), one column for each function
-    "Coefficients of the kernel expansion, and intercepts."
-    a = problem.coefficients(state.u)
-    if isinstance(problem, LinearLogistic):
-        _, b = problem.prototypes(state)
-        return (a, b) if problem.K > 2 else (2 * a[:, 1:], b)
-    if isinstance(problem, SoftmaxLogistic):
-        return a, problem.best_intercepts(state.F)
-    return a[:, None], np.array([problem.best_intercept(state.F)])
 
 
 # %% ../../nbs/kernel_logistic/25_classifier.ipynb #121eb04c
@@ -289,7 +277,7 @@ class KernelLogisticRegression(Certified, KernelClassifier):
 
     _resumable = ("_last",)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         "Fit the model to data `X`, labels `y` and weights of the examples."
         training = self._training(X, y, sample_weight)
@@ -346,7 +334,7 @@ class KernelLogisticRegression(Certified, KernelClassifier):
 
     def _fitted(self, training, problem, solution):
         "Set the fitted attributes."
-        self.dual_coef_, self.intercept_ = expansion(problem, solution.state)
+        self.dual_coef_, self.intercept_ = problem.expansion(solution.state)
         self.support_ = training.first
         self.support_vectors_ = None if training.precomputed else training.X
         if isinstance(problem, LinearLogistic):

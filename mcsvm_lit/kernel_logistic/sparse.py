@@ -29,18 +29,14 @@ from scipy.special import expit
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, score_rounding
 from mcsvm_lit.engine.threads import one_thread
+from mcsvm_lit.kernel_logistic.binary import BinaryLogistic, LogisticState
+from mcsvm_lit.kernel_logistic.low_rank import LowRankGram
+from mcsvm_lit.kernel_logistic.newton import newton, unwatched
 from mcsvm_lit.kernel_logistic.problem import (
     best_intercept,
     klr_check,
     logistic_loss,
     negentropy,
-)
-from mcsvm_lit.kernel_logistic.solvers import (
-    BinaryLogistic,
-    LogisticState,
-    LowRankGram,
-    newton,
-    unwatched,
 )
 
 

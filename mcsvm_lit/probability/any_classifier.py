@@ -9,32 +9,27 @@ __all__ = ["weight_route", "fit_weighted", "first_scores", "WeightedVoteClassifi
 import numbers
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    _fit_context,
-    clone,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from mcsvm_lit.core.estimators import WholeFit
+from mcsvm_lit.core.scikit_learn import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    check_sample_weight,
+    fit_context,
+)
 from mcsvm_lit.engine.threads import across, limit_public
 from mcsvm_lit.probability.losses import border_weights
 from mcsvm_lit.probability.schemes import TWO_CLASS, of_two, seed_of, weights_of
 from mcsvm_lit.probability.simplex import label_shares
 from mcsvm_lit.probability.temperature import HeldOut, heat
 from mcsvm_lit.probability.thresholds import combined, positive_share, two_class_problems
-from mcsvm_lit.probability.truncated import TruncatedHingeSVC
+from mcsvm_lit.probability.truncated_classifier import TruncatedHingeSVC
 
 
 # %% ../../nbs/probability/56_any_classifier.ipynb #51d24346
@@ -166,7 +161,7 @@ class WeightedVoteClassifier(WholeFit, MetaEstimatorMixin, ClassifierMixin, Base
             return self.estimator
         return TruncatedHingeSVC(kernel="linear", truncation=None)
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, sample_weight=None):
         """Fit a clone for each weight of the scheme.
 
@@ -186,7 +181,7 @@ class WeightedVoteClassifier(WholeFit, MetaEstimatorMixin, ClassifierMixin, Base
         """
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], dtype=None)
         check_classification_targets(y)
-        s = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        s = check_sample_weight(sample_weight, X, ensure_non_negative=True)
         used = np.flatnonzero(s > 0)
         self.classes_, codes = np.unique(np.asarray(y)[used], return_inverse=True)
         if len(self.classes_) < 2:

@@ -20,8 +20,9 @@ __all__ = [
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
 
-from mcsvm_lit.probability.hinge import expand
+from mcsvm_lit.probability.problem import expand
 from mcsvm_lit.probability.simplex import direct_bounds, possible_at_faces
 from mcsvm_lit.probability.thresholds import ScoreSlack, filled, positive_share
 from mcsvm_lit.probability.truncated import slopes
@@ -39,6 +40,13 @@ class LabelSlack(NamedTuple):
         "Return lower bounds of the differences of exact scores."
         width = self.gap / self.μ + self.μ * d2[:, None, None]
         return F[:, :, None] - F[:, None] + self.shift - width
+
+    def widest(self, d2):  # of one solution: scores are with b; d² -> (n,)
+        "Return how far any difference of two scores can be from that of exact scores."
+        off = self.gap / self.μ - self.shift + self.μ * d2[:, None, None]
+        for j in range(len(self.μ)):  # two differences bound a third
+            off = np.minimum(off, off[:, :, j, None] + off[:, None, j])
+        return off[:, ~np.eye(len(self.μ), dtype=bool)].max(1)
 
 
 def label_slack(η, v, gap, d2):  # multipliers (n, K), levels (n, K), typical d² -> shift, μ
@@ -109,8 +117,10 @@ def radius(training):
     return float(np.sqrt(max(training.kernel.diag(training.X).max(), 0)))
 
 
-def squared_distances(kernel, radius, X):
+def squared_distances(kernel, radius, X, centre=0.0):  # centre: of the radius, if linear
     "Return bounds of the squared distances of rows to a mean of examples within the radius (n,)."
+    if kernel.name == "linear" and np.any(centre):
+        return (euclidean_distances(X, centre[None])[:, 0] + radius) ** 2
     size = np.maximum(kernel.diag(X), 0)
     if kernel.name == "rbf":  # whose values are positive: no angle is obtuse
         return size + radius**2

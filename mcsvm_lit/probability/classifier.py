@@ -10,10 +10,12 @@ import numbers
 from itertools import combinations
 
 import numpy as np
-from sklearn.base import _fit_context, clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import clone
 
-from mcsvm_lit.core.estimators import KernelClassifier, warn_unconverged
+from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
+from mcsvm_lit.core.losses import MARGIN_LOSSES
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
+from mcsvm_lit.core.solving import solve_parts
 from mcsvm_lit.core.training import folds_of
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.probability.bounds import (
@@ -34,7 +36,6 @@ from mcsvm_lit.probability.schemes import (
     fit_thresholds,
     of_two,
     seed_of,
-    solve_parts,
     two_class_scores,
     weights_of,
     winners,
@@ -66,7 +67,7 @@ def fit_fold(model, training, fold):  # an unfitted classifier -> probabilities 
     return model.predict_proba(new)
 
 
-class SVMProbabilityClassifier(KernelClassifier):
+class SVMProbabilityClassifier(Certified, KernelClassifier):
     """Class probabilities from support vector machines that only name classes.
 
     Classifiers of two classes minimise, for each of a set of thresholds π,
@@ -169,7 +170,7 @@ class SVMProbabilityClassifier(KernelClassifier):
         "scheme": [StrOptions({"gumbel", "indirect", "direct", *TWO_CLASS})],
         "n_weights": [Interval(numbers.Integral, 2, None, closed="left"), None],
         "grid": [Interval(numbers.Real, 0.0, 0.5, closed="right")],
-        "loss": [StrOptions({"hinge", "logistic", "exponential"})],
+        "loss": [StrOptions(set(MARGIN_LOSSES))],
         "truncation": [
             StrOptions({"minimal"}),
             Interval(numbers.Real, None, 0.0, closed="right"),
@@ -221,7 +222,7 @@ class SVMProbabilityClassifier(KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit a classifier for each weight of the scheme.
 
@@ -271,16 +272,13 @@ class SVMProbabilityClassifier(KernelClassifier):
 
     def _run(self, work, parts, sizes, facts):
         "Solve all parts; an interrupted fit is continued by the next one to the same data."
-        from joblib import hash
-
         unfinished = self.__dict__.pop("_unfinished", {})
-        done = unfinished.get(hash(facts), {}) if unfinished else {}
+        how = dict(n_jobs=self.n_jobs, verbose=self.verbose, desc="classifiers")
         try:
-            return solve_parts(work, parts, sizes, done, self.n_jobs, self.verbose)
-        except KeyboardInterrupt:
-            if done:
-                self._unfinished = {hash(facts): done}
-            raise
+            return solve_parts(work, parts, facts, unfinished, sizes, **how)
+        finally:
+            if unfinished:
+                self._unfinished = unfinished
 
     def _temperature(self, training, fit, folds):
         "The best temperature for the held-out probabilities of a fit, or of quicker ones."
@@ -410,6 +408,43 @@ class SVMProbabilityClassifier(KernelClassifier):
         low, high = bounds(X)
         T = self.temperature_
         return normalised_bounds(low ** (1 / T), high ** (1 / T)) if T != 1 else (low, high)
+
+    def decision_bounds(self, X):
+        """Return how far any difference of two scores can be from that of exact solutions.
+
+        Scores are logarithms of probabilities; the bounds are those of `probability_bounds`.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        (low, high), P = self.probability_bounds(X), self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            down, up = np.log(P) - np.log(low), np.log(high) - np.log(P)
+        pairs = ~np.eye(P.shape[1], dtype=bool)
+        return (down[:, :, None] + up[:, None])[:, pairs].max(1)
+
+    def certified(self, X):
+        """Return where the predicted label is proved to be that of exact solutions.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n,) of bool
+        """
+        (low, high), best = self.probability_bounds(X), self.predict_proba(X).argmax(1)
+        rows = np.arange(len(best))
+        low, high[rows, best] = low[rows, best], 0.0
+        return low > high.max(1)
 
     def _bounds_by_votes(self, X):
         "Bounds (n, K) of the probabilities of solutions for all classes."

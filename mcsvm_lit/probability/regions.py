@@ -57,7 +57,7 @@ from mcsvm_lit.core.paths import load_record, save_record
 from mcsvm_lit.core.simplex import quasi_simplex
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.engine.threads import cached_property, one_thread
-from mcsvm_lit.probability.hinge import CURVATURE, expand
+from mcsvm_lit.probability.interior_point import CURVATURE
 from mcsvm_lit.probability.losses import choose_truncation
 from mcsvm_lit.probability.path_in_weights import (
     Rows,
@@ -66,6 +66,7 @@ from mcsvm_lit.probability.path_in_weights import (
     rows_of,
     saddle,
 )
+from mcsvm_lit.probability.problem import expand
 from mcsvm_lit.probability.simplex import inverse_shares
 from mcsvm_lit.probability.truncated import DCA_STEPS, slopes
 

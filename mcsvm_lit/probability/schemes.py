@@ -8,6 +8,7 @@ __all__ = [
     "TWO_CLASS",
     "THRESHOLDS",
     "GUMBEL",
+    "MOST_UNKNOWNS_KINKED",
     "MOST_UNKNOWNS",
     "PART",
     "PART_GRAM",
@@ -23,7 +24,6 @@ __all__ = [
     "Part",
     "Work",
     "parts_of",
-    "solve_parts",
     "worst_certificate",
     "Task",
     "Fit",
@@ -46,12 +46,11 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state
 
 from mcsvm_lit.core.certificates import KKT
-from mcsvm_lit.core.estimators import progress
 from mcsvm_lit.core.kernels import check_psd, pivoted_cholesky
+from mcsvm_lit.core.losses import margin_loss
 from mcsvm_lit.core.simplex import grid_size
-from mcsvm_lit.engine.threads import across
 from mcsvm_lit.probability.bounds import LEVEL, LabelSlack, label_slack, multipliers_of
-from mcsvm_lit.probability.hinge import in_row_space
+from mcsvm_lit.probability.interior_loops import in_row_space
 from mcsvm_lit.probability.losses import choose_truncation
 from mcsvm_lit.probability.path_in_weights import Sample, tour
 from mcsvm_lit.probability.simplex import (
@@ -122,7 +121,7 @@ def seed_of(random_state):
 
 
 # %% ../../nbs/probability/53d_schemes.ipynb #d0c131f0
-MOST_UNKNOWNS = {"hinge": 1000, "logistic": 3000, "exponential": 3000}
+MOST_UNKNOWNS_KINKED, MOST_UNKNOWNS = 1000, 3000  # beyond, the hinge takes a kernel matrix
 
 
 class Features(NamedTuple):
@@ -135,7 +134,7 @@ class Features(NamedTuple):
     Q: np.ndarray | None = None  # maps weights for Z to those for the data's own columns
 
     def sample(self, y, K, w, on=None):  # on: the examples that take part, or all
-        "Return the examples as the solvers of pages 52a and 53 take them."
+        "Return the examples as the solvers of pages 52d and 53 take them."
         if on is None:
             on = np.arange(len(y))
         if self.gram:
@@ -165,13 +164,14 @@ def linear_features(X):  # dense -> Features
 def features(training, K, loss):  # Training, classes per solution -> Features
     "Choose the features that suit kernel, size and loss."
     X, kernel = training.X, training.kernel
-    most = max(2, MOST_UNKNOWNS[loss] // (K - 1))
+    smooth = margin_loss(loss).smooth
+    most = max(2, (MOST_UNKNOWNS if smooth else MOST_UNKNOWNS_KINKED) // (K - 1))
     if kernel.name == "linear" and X.shape[1] < most:
         return linear_features(X.toarray() if sparse.issparse(X) else X)
     if not kernel.psd:
         check_psd(kernel(X))
     L, pivots = pivoted_cholesky(kernel, X, max_rank=most)
-    if len(pivots) < most or loss != "hinge":
+    if len(pivots) < most or smooth:
         return Features(np.ascontiguousarray(L), pivots, L[pivots])
     return Features(kernel(X), np.arange(X.shape[0]), gram=True)
 
@@ -269,18 +269,6 @@ def parts_of(y, Π, problems, size):  # problems of two classes, or None; most w
     return parts
 
 
-def solve_parts(work, parts, sizes, done, n_jobs=None, verbose=0):  # done: {index: answer}
-    "Return the answers of all parts; those that are found before an interruption stay in `done`."
-    todo = [j for j in range(len(parts)) if j not in done]
-    total, before = sum(sizes), sum(sizes[j] for j in done)
-    run = across(lambda j: work(parts[j]), todo, n_jobs)
-    with progress(verbose=verbose, desc="classifiers", total=total, initial=before) as bar:
-        for j, answer in zip(todo, run):
-            done[j] = answer
-            bar.update(sizes[j])
-    return [done[j] for j in range(len(parts))]
-
-
 # %% ../../nbs/probability/53d_schemes.ipynb #c7b1d95e
 def worst_certificate(certificates, tol):  # of all solutions -> Certificate
     "Return the certificate that proves least, with the worst residuals and the steps of all."
@@ -303,8 +291,9 @@ class Task(NamedTuple):
 
     def by_thresholds(self, K):
         "Are the classifiers those of page 53a?"
-        convex = self.loss == "hinge" and choose_truncation(self.truncation, 2) == -np.inf
-        return of_two(self.scheme, K) and convex
+        if margin_loss(self.loss).smooth or not of_two(self.scheme, K):
+            return False
+        return choose_truncation(self.truncation, 2) == -np.inf
 
 
 class Fit(NamedTuple):
@@ -362,7 +351,7 @@ def fit_jointly(training, task, run, bounded=True):  # bounded: bounds of scores
     f = features(training, k, task.loss)
     problems = two_class_problems(training.y, K, task.scheme) if two else None
     parts = parts_of(training.y, task.Π, problems, PART_GRAM if f.gram else PART)
-    bounded = bounded and not two and task.loss == "hinge"
+    bounded = bounded and not two and not margin_loss(task.loss).smooth
     C = task.C if two else K * task.C
     work = Work(C, k, Truncation(s, task.loss), training.weights, task.tol, bounded)
     facts = f.Z, training.y, work, task.Π

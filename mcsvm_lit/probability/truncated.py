@@ -6,24 +6,13 @@
 __all__ = [
     "DCA_STEPS",
     "SAME_SLOPES",
-    "LEAST_GAIN",
+    "KINKED_GAIN",
+    "SMOOTH_GAIN",
     "CONVEX_HINGE",
     "CREEP",
-    "MOST_UNKNOWNS_LINEAR",
-    "MOST_UNKNOWNS_KERNEL",
-    "MOST_UNKNOWNS_AFTER",
-    "MOST_UNKNOWNS",
-    "MOST_FACTORED",
-    "ASCENT_FIRST",
-    "FACTOR_TOL",
-    "NEWTON_FIRST",
-    "MOSTLY",
-    "SUPPORT",
-    "AT_ZERO",
-    "SHORTER",
-    "FINISHING",
     "slopes",
     "TruncatedHinge",
+    "least_gain",
     "Descent",
     "dca",
     "ConvexSolver",
@@ -33,54 +22,22 @@ __all__ = [
     "truncated_many",
     "kernel_many",
     "carried",
-    "Road",
-    "unknowns",
-    "strategies_for",
-    "full_columns",
-    "centred_products",
-    "Placed",
-    "placed",
-    "choose_road",
-    "room",
-    "finished",
-    "trimmed",
-    "least_intercepts",
-    "settle_intercepts",
-    "TruncatedHingeSVC",
 ]
 
-# %% ../../nbs/probability/53_truncated.ipynb #48f6b311
-import numbers
+# %% ../../nbs/probability/53_truncated.ipynb #1048d5cb
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from mcsvm_lit.core.certificates import FEASIBLE
-from mcsvm_lit.core.estimators import KernelClassifier, kernel_scores, progress, warn_unconverged
-from mcsvm_lit.core.kernels import Kernel, check_psd, pivoted_cholesky
-from mcsvm_lit.core.losses import gaps_between
+from mcsvm_lit.core.estimators import progress
+from mcsvm_lit.core.losses import gaps_between, margin_loss
 from mcsvm_lit.core.solving import Goal, solve
-from mcsvm_lit.probability.hinge import (
-    BY_KERNEL,
-    BY_ROWS,
-    NEWTON_STEPS,
-    DualAscent,
-    HingeSolution,
-    HingeState,
-    InteriorPoint,
-    WeightedHinge,
-    expand,
-    intercept_bounds,
-    least_norm,
-    solution_of,
-)
-from mcsvm_lit.probability.losses import choose_truncation, dloss, truncated
+from mcsvm_lit.probability.ascent import BY_KERNEL, BY_ROWS, HingeSolution, solution_of
+from mcsvm_lit.probability.losses import dloss, truncated
 from mcsvm_lit.probability.path_in_weights import check_weights, collected, solve_many, tour
+from mcsvm_lit.probability.problem import HingeState, WeightedHinge, expand
 
 
 # %% ../../nbs/probability/53_truncated.ipynb #c5eddd33
@@ -136,7 +93,12 @@ class TruncatedHinge:
 # %% ../../nbs/probability/53_truncated.ipynb #4bab90c6
 DCA_STEPS = 50  # convex problems at most, after the first
 SAME_SLOPES = 1e-9  # share of the largest weight below which slopes count as equal
-LEAST_GAIN = {"hinge": 1e-9, "logistic": 1e-6, "exponential": 1e-6}  # share of Q that a step gains
+KINKED_GAIN, SMOOTH_GAIN = 1e-9, 1e-6  # share of Q that a step gains
+
+
+def least_gain(φ):  # MarginLoss
+    "The share of Q below which a step counts as none; smooth losses creep."
+    return SMOOTH_GAIN if φ.smooth else KINKED_GAIN
 
 
 class Descent(NamedTuple):
@@ -153,7 +115,7 @@ def dca(
     problem,  # TruncatedHinge
     solver,  # function of (WeightedHinge, last solution or None) -> HingeSolution
     most=DCA_STEPS,
-    tol=LEAST_GAIN["hinge"],
+    tol=KINKED_GAIN,
 ):  # -> Descent
     "The d.c. algorithm from the convex solution on."
     m = solver(problem.convex, None)
@@ -266,14 +228,15 @@ def truncated_many(
 ):  # -> ManySolutions
     "Solutions for many weights of the classes, with a truncated loss."
     s, loss, most = truncation
-    if loss == "hinge":
+    φ = margin_loss(loss)
+    if not φ.smooth:
         convex = s == -np.inf  # then there is nothing to finish, and asking would only take time
         finish = None if convex else partial(truncate_each, s=s, most=most)
         return solve_many(sample, Π, C, tol, finish, keep, verbose)
     w, found, solver = sample.example_weights(), [], ConvexSolver(Goal(tol))
     for π in progress(check_weights(Π, sample.K), verbose, desc="weights"):
         convex = WeightedHinge(sample.y, C * π[sample.y] * w, sample.K, sample.Z, loss=loss)
-        d = dca(TruncatedHinge(convex, s), solver, most, LEAST_GAIN[loss])
+        d = dca(TruncatedHinge(convex, s), solver, most, least_gain(φ))
         m = d.solution
         found.append((m.W, m.b, m.A if keep else None, d.path[-1], m.certificate))
     return collected(found, slice(None), len(sample.y))
@@ -315,337 +278,3 @@ def carried(m, before, c):  # solution, its weights, new weights -> solution to 
     "Multipliers for other weights of the classes, in proportion."
     share = np.divide(c, before, out=np.zeros(len(c)), where=before > 0)
     return m._replace(α=m.α * share[:, None], A=None, F=None)
-
-
-# %% ../../nbs/probability/53_truncated.ipynb #32c43cba
-MOST_UNKNOWNS_LINEAR = 800
-MOST_UNKNOWNS_KERNEL = 250
-MOST_UNKNOWNS_AFTER = 1500
-MOST_UNKNOWNS = 3000
-MOST_FACTORED = 600
-ASCENT_FIRST = 1000
-FACTOR_TOL = 1e-12, 1e-15
-
-
-class Road(NamedTuple):
-    "How the convex problems of a fit are solved."
-
-    problem: WeightedHinge  # the first of them
-    strategies: tuple
-    centre: object  # what was taken off the rows (d,)
-
-
-def unknowns(K, columns):
-    "How many a Newton step has: coefficients and an intercept for every class but one."
-    return (K - 1) * (columns + 1)
-
-
-NEWTON_FIRST = InteriorPoint(2 * NEWTON_STEPS), *BY_ROWS[1:]
-
-
-def strategies_for(size, hinge):  # unknowns of a Newton step -> strategies
-    "Newton steps while they are cheap, or where there is nothing else; ascent beyond."
-    if not hinge or size <= MOST_UNKNOWNS_KERNEL:
-        return NEWTON_FIRST
-    if size <= MOST_UNKNOWNS_AFTER:
-        return DualAscent(ASCENT_FIRST), *NEWTON_FIRST
-    return BY_KERNEL
-
-
-# %% ../../nbs/probability/53_truncated.ipynb #ce24a687
-MOSTLY = 0.5  # share of the weight above which a column counts as full
-
-
-def full_columns(X, w):  # CSR rows (n, d), shares of the weight -> (d,) booleans
-    "Where more than half of the weight has an entry."
-    return (X != 0).T @ w > MOSTLY
-
-
-def centred_products(X, c):  # CSR rows (n, d), weights -> (R (n, n), centre (d,))
-    "Inner products of the rows about their weighted mean, (53.9); only full columns get dense."
-    w = c / c.sum()
-    centre, full = X.T @ w, full_columns(X, w)
-    thin, m = X[:, ~full], centre[~full]
-    shift = thin @ m
-    R = (thin @ thin.T).toarray() - shift[:, None] - shift + m @ m
-    columns = np.flatnonzero(full)
-    for start in range(0, len(columns), X.shape[0]):  # a block takes no more memory than R
-        some = columns[start : start + X.shape[0]]
-        D = X[:, some].toarray() - centre[some]
-        R += D @ D.T
-    return (R + R.T) / 2, centre
-
-
-class Placed(NamedTuple):
-    "Rows as the solvers want them."
-
-    kernel: Kernel
-    X: object  # rows, about their mean for the linear kernel, or the matrix of a precomputed one
-    size: object  # the lengths that rounding of scores is measured by, or None
-    κ: float  # relative rounding of kernel values
-    centre: object  # what was taken off the rows (d,)
-
-
-def placed(training, c, narrow):  # Training, weights, are there few columns? -> Placed
-    "The rows of a fit, those of a linear kernel about their mean."
-    X, kernel = training.X, training.kernel
-    κ = kernel.rounding(X)
-    size = None if callable(kernel.name) else kernel.sizes(X)
-    if kernel.name != "linear":
-        return Placed(kernel, X, size, κ, 0.0)
-    if sparse.issparse(X) and not narrow:
-        R, centre = centred_products(X, c)
-        return Placed(Kernel("precomputed").fit(R), R, size + np.linalg.norm(centre), κ, centre)
-    X = X.toarray() if sparse.issparse(X) else X
-    centre = (c / c.sum()) @ X  # any origin does, as intercepts are free; this one rounds least
-    return Placed(kernel, X - centre, size, κ, centre)
-
-
-def choose_road(est, training):  # TruncatedHingeSVC, Training -> Road
-    "The problem and the strategies that suit kernel, size and loss."
-    y, c, K = training.y, est.C * training.weights, training.n_classes
-    hinge = est.loss == "hinge"
-    few = unknowns(K, training.X.shape[1]) <= MOST_UNKNOWNS_LINEAR
-    narrow = est.kernel == "linear" and few
-    kernel, X, size, κ, centre = placed(training, c, narrow)
-    if narrow:
-        problem = WeightedHinge(y, c, K, X, loss=est.loss, size=size)
-        return Road(problem, NEWTON_FIRST, centre)
-    if not training.kernel.psd:
-        check_psd(X if training.precomputed else kernel(X))
-    problem = WeightedHinge(y, c, K, R=kernel(X), loss=est.loss, size=size, κ=κ)
-    if hinge and len(y) > MOST_FACTORED:
-        return Road(problem, BY_KERNEL, centre)
-    most = max(2, MOST_UNKNOWNS // (K - 1))
-    L, _ = pivoted_cholesky(kernel, X, FACTOR_TOL[est.tol <= 1e-8], most)
-    problem = replace(problem, Z=np.ascontiguousarray(L))
-    return Road(problem, strategies_for(unknowns(K, L.shape[1]), hinge), centre)
-
-
-# %% ../../nbs/probability/53_truncated.ipynb #92c90932
-SUPPORT = 1e-9  # share of an example's weight up to which its coefficients count as zero
-AT_ZERO = 1e-5  # share of an example's weight below which a multiplier counts as zero
-SHORTER = 1e-6  # intercepts of least norm are tried if this share of their square can be saved
-FINISHING = 1e-7  # relative gap that a finishing touch may leave, and share of Q that it may cost
-
-
-def room(path):  # Q after each step -> by how much a finishing touch may raise it
-    "A share of Q; and less than half of what the last step has gained, so that Q still falls."
-    gain = path[-2] - path[-1] if len(path) > 1 else np.inf
-    return min(FINISHING * abs(path[-1]), gain / 3)
-
-
-def finished(m, problem, state, Q, rise):  # HingeSolution, …, HingeState, TruncatedHinge
-    "The solution at another state; m where its gap is too large, or Q rises by more than `rise`."
-    old = m.certificate
-    state, _ = problem.refresh(state)
-    new = problem.certify(state, old.n_iter, old.tol)
-    allowed = min(FINISHING, old.tol)
-    if not new.proved_gap <= max(old.proved_gap, allowed):
-        return m
-    if not new.relative_gap <= max(old.relative_gap, allowed):  # both bounds may be infinite above
-        return m
-    if new.dual_feasibility > max(old.dual_feasibility, FEASIBLE):
-        return m
-    other = solution_of(problem, state, new)
-    most = Q.objective(m) + rise + new.rounding + old.rounding
-    return m if Q.objective(other) > most else other
-
-
-def trimmed(m, problem, Q, rise):  # HingeSolution, WeightedHinge, TruncatedHinge
-    "The same solution without coefficients that are next to nothing."
-    small = (m.A.max(1) <= SUPPORT * problem.c) & m.A.any(1)  # rows sum to zero
-    if not small.any():
-        return m
-    α = np.where(small[:, None], 0.0 if problem.β is None else problem.β, m.α)
-    return finished(m, problem, HingeState(problem.balanced(α), m.b), Q, rise)
-
-
-def least_intercepts(m, y, c):  # hinge solution -> intercepts of least norm
-    "The optimal intercepts of least norm, by the classes in play."
-    rows = np.arange(len(y))
-    play = m.α > AT_ZERO * c[:, None]
-    play[rows, y] = c - m.α.sum(1) > AT_ZERO * c
-    return least_norm(intercept_bounds(m.F - m.b - np.eye(m.F.shape[1])[y], play))
-
-
-def settle_intercepts(m, problem, Q, rise):  # HingeSolution, WeightedHinge, TruncatedHinge
-    "The same solution with intercepts of least norm."
-    b = least_intercepts(m, problem.y, problem.c)
-    if not b @ b <= (1 - SHORTER) * (m.b @ m.b):  # nor is it a number, if scores are none
-        return m
-    return finished(m, problem, HingeState(m.α, b), Q, rise)
-
-
-# %% ../../nbs/probability/53_truncated.ipynb #481efcf8
-class TruncatedHingeSVC(KernelClassifier):
-    """Multiclass support vector machine with a truncated loss of the smallest margin.
-
-    Minimises ½Σ‖w_k‖² + C Σ π_{y_i} T(min_{k≠y_i} (f_{y_i} - f_k)) with Σ f_k = 0 and free
-    intercepts, where T is the loss, held at its value at `truncation` for all margins below
-    (Wu, Zhang and Liu, 2010).
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the loss.
-    loss : {"hinge", "logistic", "exponential"}, default="hinge"
-        The loss of the smallest margin.
-    truncation : "minimal", None or float, default="minimal"
-        The margin below which the loss does not grow: the least truncation that is consistent,
-        no truncation (a convex problem), or a margin of at most 0.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in scikit-learn's `SVC`.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Width of the kernels "rbf", "poly" and "sigmoid".
-    degree : int, default=3
-        Degree of the kernel "poly".
-    coef0 : float, default=0.0
-        Constant of the kernels "poly" and "sigmoid".
-    class_weight : dict, "balanced" or None, default=None
-        The weights π of the classes, used as given; all are one if None.
-    tol : float, default=1e-4
-        Relative duality gap of the convex problems.
-    max_iter : int, default=2000
-        The most Newton steps and passes over the examples, together, in each of the convex
-        problems.
-    max_dca_iter : int, default=50
-        The most convex problems after the first.
-    verbose : int, default=0
-        Whether to show progress.
-
-    Attributes
-    ----------
-    classes_ : array of shape (K,)
-        The labels, in order.
-    support_ : array of shape (m,)
-        Rows of the training data in the expansion, the first of equal ones.
-    support_vectors_ : array of shape (m, d) or None
-        Those rows; None for a precomputed kernel.
-    dual_coef_ : array of shape (m, K)
-        Their coefficients, one column for each class; rows sum to zero.
-    coef_ : array of shape (K, d)
-        W, for the linear kernel.
-    intercept_ : array of shape (K,)
-        b, with sum zero. Where they are not unique (hinge), the scores of the mean row, or for
-        other kernels the intercepts themselves, have least norm.
-    truncation_ : float
-        The margin at which the loss is truncated; -inf if nowhere.
-    objective_path_ : array of shape (n_dca_iter_ + 1,)
-        The objective after the convex start and after each d.c. step.
-    certificate_ : Certificate
-        Of the last convex problem.
-    n_iter_ : int
-        Newton steps and passes over the examples in the last convex problem.
-    n_dca_iter_ : int
-        d.c. steps.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> model = TruncatedHingeSVC(C=10).fit(*load_iris(return_X_y=True))
-    >>> bool(model.certificate_.converged)
-    True
-    """
-
-    _parameter_constraints = {
-        **KernelClassifier._parameter_constraints,
-        "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
-        "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
-        "loss": [StrOptions({"hinge", "logistic", "exponential"})],
-        "truncation": [
-            StrOptions({"minimal"}),
-            Interval(numbers.Real, None, 0.0, closed="right"),
-            None,
-        ],
-        "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
-        "max_dca_iter": [Interval(numbers.Integral, 0, None, closed="left")],
-    }
-
-    def __init__(  # noqa: PLR0913 (scikit-learn wants every parameter by name)
-        self,
-        C=1.0,
-        *,
-        loss="hinge",
-        truncation="minimal",
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        class_weight=None,
-        tol=1e-4,
-        max_iter=2000,
-        max_dca_iter=50,
-        verbose=0,
-    ):
-        self.C = C
-        self.loss = loss
-        self.truncation = truncation
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_dca_iter = max_dca_iter
-        self.verbose = verbose
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-            Training rows; for a precomputed kernel the (n, n) matrix of their kernel values.
-        y : array of shape (n,)
-            Labels.
-        sample_weight : array of shape (n,), optional
-            How much each row counts.
-
-        Returns
-        -------
-        TruncatedHingeSVC
-            The fitted classifier.
-        """
-        training = self._training(X, y, sample_weight)
-        self.truncation_ = choose_truncation(self.truncation, training.n_classes, self.loss)
-        road = choose_road(self, training)
-        goal = Goal(self.tol, self.max_iter, verbose=self.verbose)
-        solver = ConvexSolver(goal, road.strategies)
-        problem = TruncatedHinge(road.problem, self.truncation_)
-        descent = dca(problem, solver, self.max_dca_iter, LEAST_GAIN[self.loss])
-        last = problem.bound(descent.β) if descent.β.any() else problem.convex
-        m = trimmed(descent.solution, last, problem, room(descent.path))
-        if self.loss == "hinge":
-            m = settle_intercepts(m, last, problem, room(descent.path))
-        self._keep(training, m, road)
-        self.objective_path_ = np.append(descent.path[:-1], problem.objective(m))
-        self.n_dca_iter_ = len(descent.path) - 1
-        warn_unconverged(type(self).__name__, self.certificate_)
-        return self
-
-    def _keep(self, training, m, road):
-        "Keep the expansion of a solution."
-        used = np.flatnonzero(m.A.any(1))
-        self.support_ = training.first[used]
-        self.dual_coef_ = m.A[used]
-        self.support_vectors_ = None if training.precomputed else training.X[used]
-        self.intercept_ = m.b
-        if self.kernel == "linear":
-            centre = np.broadcast_to(road.centre, training.X.shape[1])
-            moved = np.outer(m.A.sum(0), centre)  # next to nothing, times what may be far away
-            self.coef_ = np.asarray(training.X.T @ m.A).T - moved if m.W is None else m.W
-            self.intercept_ = m.b - self.coef_ @ centre
-        self.certificate_ = m.certificate
-        self.n_iter_ = m.certificate.n_iter
-
-    def _scores(self, X):
-        "Scores of checked rows."
-        if self.kernel_.name == "linear":
-            return np.asarray(X @ self.coef_.T) + self.intercept_
-        if self.kernel_.name == "precomputed":
-            return X[:, self.support_] @ self.dual_coef_ + self.intercept_
-        scores = kernel_scores(self.kernel_, X, self.support_vectors_, self.dual_coef_)
-        return scores + self.intercept_

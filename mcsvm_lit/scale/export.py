@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.engine.extras import optional
 from mcsvm_lit.probability.thresholds import LEAST_SHARE
-from mcsvm_lit.twin_ksvc.surface import NO_SLOPE
+from mcsvm_lit.twin_ksvc.vote import NO_SLOPE
 from mcsvm_lit.twin_margin.classifier import ON_THE_PLANE
 
 
@@ -166,7 +166,7 @@ def _votes_of_pairs(graph, tests, nearer, vote):
 
 
 def _pair_scores(graph, X, model):
-    """The scores (47.2) of a classifier by pairs."""
+    """The scores (42a.3) of a classifier by pairs."""
     lengths, level = np.maximum(model.norms_, NO_SLOPE), np.array(float(model._level))
     V = None if model.kernel_.name == "linear" else model.support_vectors_
     tests, distances = [], []

@@ -28,14 +28,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_n_features,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.estimators import WholeFit, kernel_scores, warn_unconverged
@@ -54,6 +48,13 @@ from mcsvm_lit.core.passes import (
     Rounds,
     mixture,
     sampled_newton,
+)
+from mcsvm_lit.core.scikit_learn import (
+    Interval,
+    StrOptions,
+    check_feature_names,
+    check_n_features,
+    fit_context,
 )
 from mcsvm_lit.core.training import gamma_from
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC, one_of_two
@@ -347,7 +348,7 @@ class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         features.n_blocks = rounds.n_blocks
         return features
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, sample_weight=None):
         """Fit the classifier.
 
@@ -381,8 +382,8 @@ class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         "Same for a Dask collection, without computing it."
         named = hasattr(X, "columns") and (reset or hasattr(self, "feature_names_in_"))
         form = X._meta if named else np.empty((0, X.shape[1]))
-        _check_feature_names(self, form, reset=reset)
-        _check_n_features(self, form, reset=reset)
+        check_feature_names(self, form, reset=reset)
+        check_n_features(self, form, reset=reset)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

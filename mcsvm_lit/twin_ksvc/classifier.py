@@ -49,8 +49,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import (
     KernelClassifier,
@@ -60,9 +58,13 @@ from mcsvm_lit.core.estimators import (
     warn_unconverged,
 )
 from mcsvm_lit.core.kernels import Kernel, check_psd, refuse_indefinite
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import folds_of, gather, scale_gamma
 from mcsvm_lit.engine.threads import across
+from mcsvm_lit.twin_ksvc.ballot import Ballot, climb
+from mcsvm_lit.twin_ksvc.event_loop import follow, starting_state
+from mcsvm_lit.twin_ksvc.events import left_sum, program_of
 from mcsvm_lit.twin_ksvc.kernel_planes import (
     KernelPlane,
     KernelValues,
@@ -73,16 +75,11 @@ from mcsvm_lit.twin_ksvc.kernel_planes import (
 from mcsvm_lit.twin_ksvc.path_in_lambda import (
     FollowPath,
     TwinPath,
-    follow,
     inaccuracy,
-    left_sum,
-    multipliers,
     path_down_to,
     path_of,
-    program_of,
-    sides_after,
-    starting_state,
 )
+from mcsvm_lit.twin_ksvc.plane_path import multipliers, sides_after
 from mcsvm_lit.twin_ksvc.problem import (
     PlaneState,
     SolveInBox,
@@ -91,15 +88,8 @@ from mcsvm_lit.twin_ksvc.problem import (
     rows_of_dual,
     twin_qp,
 )
-from mcsvm_lit.twin_ksvc.surface import (
-    VOTES,
-    bit_level,
-    distances,
-    held_out,
-    landmarks_of,
-    surface_of,
-)
-from mcsvm_lit.twin_ksvc.vote import Ballot, Rules, climb, squash, tally
+from mcsvm_lit.twin_ksvc.surface import held_out, landmarks_of, surface_of
+from mcsvm_lit.twin_ksvc.vote import VOTES, Rules, bit_level, distances, squash, tally
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #b7095485
@@ -389,7 +379,7 @@ class PairVotes(KernelClassifier):
         b = np.stack([f[:, 0], -f[:, 1]], 1) > self._level
         return tally(b, d, self.pairs_, n_classes, self._decision)
 
-    def _scores(self, X):  # -> (n, K), (47.2)
+    def _scores(self, X):  # -> (n, K), (42a.3)
         V, T = self._tallied(X)
         return V + squash(T)
 
@@ -603,7 +593,7 @@ class TwinKSVC(PairVotes):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit two planes for every pair of classes.
 
@@ -880,7 +870,7 @@ class TwinKSVCCV(PairVotes):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Choose λ on held-out samples, then make all paths on all of them.
 

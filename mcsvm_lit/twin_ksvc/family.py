@@ -24,8 +24,7 @@ import numpy as np
 from mcsvm_lit.core.training import folds_of, gather
 from mcsvm_lit.twin_ksvc.path_in_lambda import path_of
 from mcsvm_lit.twin_ksvc.problem import homogeneous, plane, twin_dual, twin_qp
-from mcsvm_lit.twin_ksvc.surface import bit_level, distances, plane_lengths
-from mcsvm_lit.twin_ksvc.vote import squash, tally
+from mcsvm_lit.twin_ksvc.vote import bit_level, distances, plane_lengths, squash, tally
 
 # %% ../../nbs/twin_ksvc/45_family.ipynb #db653017
 SCHEMES = "ovovr", "ovr", "ovo"

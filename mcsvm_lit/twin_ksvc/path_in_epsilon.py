@@ -15,22 +15,12 @@ from scipy.linalg import solve_triangular
 from mcsvm_lit.core.paths import between
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.engine.threads import one_thread
-from mcsvm_lit.twin_ksvc.path_in_lambda import (
-    LEFT,
-    RIGHT,
-    PlanePath,
-    Program,
-    follow,
-    in_two,
-    left_sum,
-    multipliers,
-    path_down_to,
-    program_of,
-    replay,
-    starting_state,
-    warn_stopped,
-)
+from mcsvm_lit.twin_ksvc.event_loop import follow, starting_state
+from mcsvm_lit.twin_ksvc.events import LEFT, RIGHT, Program, left_sum, program_of
+from mcsvm_lit.twin_ksvc.path_in_lambda import path_down_to, warn_stopped
+from mcsvm_lit.twin_ksvc.plane_path import PlanePath, multipliers, replay
 from mcsvm_lit.twin_ksvc.problem import TwinQP, twin_qp
+from mcsvm_lit.twin_ksvc.two_parts import in_two
 
 
 # %% ../../nbs/twin_ksvc/46_path_in_epsilon.ipynb #ab39e5f2

@@ -4,15 +4,10 @@
 
 # %% auto #0
 __all__ = [
-    "VOTES",
     "BLOCK",
     "MERGED",
     "OUTERMOST",
-    "NO_SLOPE",
-    "FARTHEST",
     "LEFT_OUT",
-    "decide",
-    "bit_level",
     "crossings",
     "wrong",
     "count_errors",
@@ -25,9 +20,6 @@ __all__ = [
     "cell_middles",
     "TwinSurface",
     "best_cell",
-    "plane_lengths",
-    "distances",
-    "values_and_distances",
     "fold_errors",
     "surface_of",
     "pair_paths",
@@ -37,7 +29,7 @@ __all__ = [
     "landmarks_of",
 ]
 
-# %% ../../nbs/twin_ksvc/43_surface.ipynb #71098076
+# %% ../../nbs/twin_ksvc/43_surface.ipynb #cb1f221e
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -48,26 +40,10 @@ from mcsvm_lit.core.estimators import progress
 from mcsvm_lit.core.kernels import pivoted_cholesky, refuse_indefinite
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.engine.threads import one_thread
-from mcsvm_lit.twin_ksvc.path_in_lambda import PlanePath, twin_path
+from mcsvm_lit.twin_ksvc.path_in_lambda import twin_path
+from mcsvm_lit.twin_ksvc.plane_path import PlanePath
 from mcsvm_lit.twin_ksvc.problem import homogeneous
-
-# %% ../../nbs/twin_ksvc/43_surface.ipynb #387d157c
-VOTES = "nearest", "paper", "threshold"
-
-
-def decide(b1, b2, nearer=False, decision="nearest"):  # arrays of booleans -> 1, -1 or 0
-    "What a pair says of a sample, by the table; `nearer`: is the first plane the nearer one?"
-    if decision not in VOTES:
-        raise ValueError(f"`decision` must be one of {', '.join(VOTES)}, got {decision!r}.")
-    both = {"threshold": 1, "paper": 0}.get(decision, 2 * np.asarray(nearer, np.int8) - 1)
-    return np.subtract(b1, b2, dtype=np.int8) + (b1 & b2) * both
-
-
-# %% ../../nbs/twin_ksvc/43_surface.ipynb #f6b49959
-def bit_level(epsilon):  # -> τ
-    "The level of the first plane above which a sample belongs to its class."
-    return epsilon - 1 + 1e-9
-
+from mcsvm_lit.twin_ksvc.vote import bit_level, decide, values_and_distances
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #269cdc17
 BLOCK = 2048  # pieces whose values are looked at together
@@ -230,28 +206,6 @@ def best_cell(errors, width1, width2):  # -> (i, j)
     top = cross >= cross.max() * (1 - 1e-9)  # equal but for the rounding of the sums
     own = top * np.outer(width1, width2)
     return tuple(map(int, np.unravel_index(own.argmax(), errors.shape)))
-
-
-# %% ../../nbs/twin_ksvc/43_surface.ipynb #08e153f0
-NO_SLOPE = 1e-300  # a plane without slope is far from everything
-FARTHEST = 1e300  # beyond it a distance counts as this: two of them still have a sum
-
-
-def plane_lengths(U):  # rows w, b -> ‖w‖
-    "The lengths of the normals of planes, never zero."
-    return np.maximum(np.linalg.norm(U[..., :-1], axis=-1), NO_SLOPE)
-
-
-def distances(f, lengths):  # values of planes, lengths of their normals; as they broadcast
-    "|f|/‖w‖, finite whatever the plane."
-    return np.abs(f) / np.maximum(lengths, np.maximum(np.abs(f) / FARTHEST, NO_SLOPE))
-
-
-def values_and_distances(path, X, λ):  # -> f, |f|/‖w‖ (n, len(λ))
-    "What the planes of a path say of samples, and how far these are from them."
-    U = path.planes(λ)
-    f = homogeneous(X) @ U.T
-    return f, distances(f, plane_lengths(U))
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #4582f270

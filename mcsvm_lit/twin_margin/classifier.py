@@ -18,8 +18,6 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from mcsvm_lit.core.estimators import (
     Expansion,
@@ -27,6 +25,7 @@ from mcsvm_lit.core.estimators import (
     callers_level,
     warn_unconverged,
 )
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.twin_margin.planes import Moves, all_planes, planes_of
 from mcsvm_lit.twin_margin.problem import collapse_message
@@ -263,7 +262,7 @@ class TwinMarginSVC(PlaneClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None, radius=None):
         """Fit a plane to each class.
 

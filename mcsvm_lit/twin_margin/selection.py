@@ -36,12 +36,11 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 
 from mcsvm_lit.core.estimators import progress, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.paths import widest_run
+from mcsvm_lit.core.scikit_learn import StrOptions, fit_context
 from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.core.training import Training, folds_of, gather, scale_gamma
 from mcsvm_lit.engine.compiled import kernel
@@ -532,7 +531,7 @@ class TwinMarginSVCCV(PlaneClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Choose ratio, kernel and rule, and fit the planes.
 

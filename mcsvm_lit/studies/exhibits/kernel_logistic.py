@@ -113,19 +113,12 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 
 from mcsvm_lit.core.kernels import Kernel, gamma_of, pivoted_cholesky
+from mcsvm_lit.kernel_logistic.binary import Interior, Labels, balanced
 from mcsvm_lit.kernel_logistic.classifier import KernelLogisticRegression
+from mcsvm_lit.kernel_logistic.pairs import REST_LOGIT, REST_SHARE, fast_gap, pair_steps
 from mcsvm_lit.kernel_logistic.paper import bfgs_alpha, lbfgs_cholesky, section_5
 from mcsvm_lit.kernel_logistic.problem import klr_values, logistic_loss
-from mcsvm_lit.kernel_logistic.solvers import (
-    REST_LOGIT,
-    REST_SHARE,
-    Interior,
-    Labels,
-    balanced,
-    fast_gap,
-    pair_steps,
-    solve_klr,
-)
+from mcsvm_lit.kernel_logistic.solvers import solve_klr
 from mcsvm_lit.studies.datasets import load, make_klr, make_waveform, standardise
 from mcsvm_lit.studies.figures import COLORS, MARKERS, axes, ours_beside_theirs, reliability
 from mcsvm_lit.studies.runner import exhibit, jobs

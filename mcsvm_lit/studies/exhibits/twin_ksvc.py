@@ -111,7 +111,8 @@ from mcsvm_lit.studies.runner import REGISTRY, exhibit, jobs
 from mcsvm_lit.studies.verdicts import larger, paired
 from mcsvm_lit.twin_ksvc.classifier import TwinKSVC, TwinKSVCCV, both_orders, pair_qp
 from mcsvm_lit.twin_ksvc.family import GRID, answer, tuned
-from mcsvm_lit.twin_ksvc.path_in_lambda import liveliest, path_of, twin_path
+from mcsvm_lit.twin_ksvc.path_in_lambda import path_of, twin_path
+from mcsvm_lit.twin_ksvc.plane_path import liveliest
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #48993b83
 PAPER1 = dict(
