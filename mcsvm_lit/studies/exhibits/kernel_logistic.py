@@ -875,7 +875,7 @@ def gaussians_table(rows):  # -> a row per method and measure
                     paper=paper,
                     sets=len(v),
                     z=behind.z,
-                    beside=behind.word,
+                    beside="" if method == "KLR" else behind.word,
                 )
             )
     return out
