@@ -100,7 +100,7 @@ JOBS = {
     "pairs of TwinKSVC, digits": ("TwinKSVC()", 900),
     "folds of TwinMarginSVCCV, digits": ("TwinMarginSVCCV()", 1797),
     "folds of TwinMarginSVCCV, Gaussian, digits": ("TwinMarginSVCCV(kernel='rbf')", 1797),
-    "pairs and folds of TwinKSVCCV, digits": ("TwinKSVCCV(cv=3, sweeps=1)", 400),
+    "pairs and folds of TwinKSVCCV, digits": ("TwinKSVCCV(cv=3)", 400),
     "classes of TwinMarginSVC, Gaussian, digits": ("TwinMarginSVC(kernel='rbf')", 1797),
 }
 TWO_JOBS = """

@@ -10,8 +10,9 @@ from sklearn.svm import LinearSVC
 
 from mcsvm_lit.studies.datasets import load, names
 from mcsvm_lit.studies.exhibits.twin_ksvc import EPS, part
-from mcsvm_lit.twin_ksvc.classifier import TwinKSVC, solve_plane
+from mcsvm_lit.twin_ksvc.classifier import TwinKSVC
 from mcsvm_lit.twin_ksvc.family import programs
+from mcsvm_lit.twin_ksvc.pair_planes import solve_plane
 from mcsvm_lit.twin_ksvc.path_in_lambda import path_of, twin_path
 from mcsvm_lit.twin_ksvc.problem import twin_qp
 from mcsvm_lit.twin_ksvc.surface import held_out, pair_paths, surface_of

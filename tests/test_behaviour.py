@@ -293,7 +293,6 @@ CASES = [
         ridge=1e-1,
         epsilon=0.3,
         decision="paper",
-        sweeps=2,
     ),
     truncated("rbf", noisy_clouds, C=5, **RBF),
     truncated("linear", noisy_clouds, C=5, **LINEAR),

@@ -34,6 +34,14 @@ HALF = [
     "That was all.",
 ]
 CHAPTER = '"""Numbers."""\n'
+REFERENCE = """Reference
+=========
+
+.. autosummary::
+   :toctree: .
+
+   mcsvm_lit.numbers.half.half
+"""
 
 
 def cell(i, source):
@@ -84,6 +92,8 @@ def sound(tmp_path_factory):
         kept = shutil.ignore_patterns("__pycache__", "_build", "pages")
         shutil.copytree(ROOT / folder, root / folder, ignore=kept)
     (root / "mcsvm_lit/numbers/__init__.py").write_text(CHAPTER)
+    (root / "docs/pages").mkdir()
+    (root / "docs/pages/reference.rst").write_text(REFERENCE)
     write(root / "nbs/index.ipynb", INDEX)
     write(root / "nbs/numbers/01_half.ipynb", HALF)
     (root / "tests/test_one.py").write_text("def test_one():\n    pass\n")
@@ -365,7 +375,8 @@ def test_pages_of_two_folders_may_have_one_name(tree):
     assert not notebooks.export(tree)
     page = built(tree)
     assert 'href="../signs/01_half.html#signs-01-half-c3"' in page("numbers/01_half.html")
-    assert 'href="../numbers/01_half.html#numbers-01-half-c3"' in page("signs/01_half.html")
+    assert 'href="../numbers/01_half.html#numbers-01-half-c3"' in page("api/half.html")
+    assert 'href="../api/half.html#mcsvm_lit.numbers.half.half"' in page("signs/01_half.html")
     sidebar = page("index.html")
     assert 'href="numbers/index.html">Numbers<' in sidebar
     assert 'href="signs/index.html">Signs<' in sidebar

@@ -257,14 +257,36 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
 
     @one_thread
-    def decision_function(self, X):  # -> (n, K), or (n,) for two classes
-        "The scores of the classes; for two classes the second's minus the first's."
+    def decision_function(self, X):
+        """Return the scores of the classes; for two classes the second's minus the first's.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The points to predict for; for a precomputed kernel, its values between them and the
+            training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+        """
         F = self._scores(self._check(X))
         return F[:, 1] - F[:, 0] if len(self.classes_) == 2 else F
 
     @one_thread
-    def predict(self, X):  # -> (n,) labels
-        "The class with the highest score."
+    def predict(self, X):
+        """Return the class with the highest score.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The points to predict for; for a precomputed kernel, its values between them and the
+            training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         best = self._scores(self._check(X)).argmax(axis=1)
         return self.classes_[best]
 

@@ -6,7 +6,6 @@
 __all__ = [
     "SHRUNK",
     "RULES",
-    "PATH",
     "conjugate",
     "p_norm",
     "dual_norm",
@@ -32,33 +31,21 @@ __all__ = [
     "Newton",
     "solve_robust",
     "shifted",
-    "Stand",
-    "Moves",
-    "Course",
-    "PathRules",
-    "FeaturesDrop",
-    "FeaturesJoin",
-    "RobustPath",
-    "robust_path",
 ]
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #5f9bb18b
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from mcsvm_lit.core.boxqp import (
-    box_program,
     boxqp_trusted,
     multiplier,
     project_box,
-    solve_boxqp,
 )
 from mcsvm_lit.core.certificates import Certificate, roundoff
-from mcsvm_lit.core.paths import ExactPath, between
-from mcsvm_lit.core.simplex import room_along
-from mcsvm_lit.core.solving import Goal, Problem, Solution, solve
+from mcsvm_lit.core.solving import Goal, Problem, solve
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.engine.extras import optional
 from mcsvm_lit.engine.threads import one_thread
@@ -656,261 +643,3 @@ def shifted(w, θ, ε):  # deterministic plane, one radius for all
     n = np.linalg.norm(w)
     c = max(1 - 2 * ε / n, 0.0) if n else 0.0
     return c * w, c * (θ + ε * n)
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #efc71bb5
-class Stand(NamedTuple):
-    "Where the path stands, in units of the largest entry of the rows."
-
-    A: np.ndarray  # rows about the mean of the others (m, d)
-    u: float  # the cap of the multipliers
-    κ: float  # the radius collected, 2ε
-    λ: np.ndarray  # multipliers (m,)
-    v: np.ndarray  # Σλ_i a_i (d,)
-    w: np.ndarray  # shrink(v, κ) (d,)
-    g: np.ndarray  # scores w·a_i (m,)
-
-
-def _stand(A, u, κ, λ, p):  # -> Stand
-    v = A.T @ λ
-    w = shrink(v, κ, p)
-    return Stand(A, u, κ, λ, v, w, A @ w)
-
-
-class Moves(NamedTuple):
-    "What -dζ can be: `const` plus a combination of `rows` with bounded coefficients."
-
-    const: np.ndarray  # (d,)
-    rows: np.ndarray  # (k, d)
-    lo: np.ndarray  # bounds of the coefficients (k,)
-    hi: np.ndarray
-    least: float  # one less their sum must not be below this
-
-
-class Course(NamedTuple):
-    "A solution of (32.15)."
-
-    θ: float  # threshold at the point
-    dλ: np.ndarray  # rates of the multipliers (m,)
-    dv: np.ndarray  # of v (d,)
-    dw: np.ndarray  # of w (d,)
-    dθ: float | None  # of θ; None where no multiplier is free and θ may be in an interval
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #31114c6c
-@dataclass(frozen=True)
-class PathRules:
-    "The numbers that steer the path in the radius, all bounds on rounding."
-
-    zero: float = 1e-10  # what counts as zero, the largest entry of the rows and the cap being 1
-    end: float = 1e-9  # largest weight at which the plane counts as collapsed
-    snap: float = 1e-13  # a multiplier this close to a bound, in units of the cap, is put there
-    ridge: float = 1e-14  # added to the diagonal: of many equal directions the shortest
-    below: float = -1e-9  # what a coefficient that may not be negative may be
-    program: float = 1e-13  # relative gap of (32.15)
-
-
-PATH = PathRules()
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #1d2591a1
-class FeaturesDrop:
-    "How ζ moves for p = ∞."
-
-    def candidates(self, at):  # Stand -> one `Moves`
-        used = np.abs(at.w) > PATH.zero
-        j = np.flatnonzero(~used)
-        ζ = at.v[j]
-        lo = np.where(ζ > -at.κ + PATH.zero, -np.inf, -1.0)
-        hi = np.where(ζ < at.κ - PATH.zero, np.inf, 1.0)
-        yield Moves(-np.sign(at.w) * used, -np.eye(len(at.w))[j], lo, hi, -np.inf)
-
-    def slacks(self, at, course):  # -> what must stay nonnegative, how fast it changes
-        "|w| where it is not zero, κ - |ζ| elsewhere."
-        used = np.abs(at.w) > PATH.zero
-        ζ, dζ = at.v[~used], course.dv[~used]  # w = 0 there, and stays so inside the bounds
-        slack = np.r_[np.abs(at.w[used]), at.κ - ζ, at.κ + ζ]
-        return slack, np.r_[np.sign(at.w[used]) * course.dw[used], 1 - dζ, 1 + dζ]
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #38752473
-class FeaturesJoin:
-    "How ζ moves for p = 1."
-
-    def candidates(self, at):  # Stand -> `Moves`, one for each η that may take up the sum
-        largest = np.abs(at.w).max()
-        top = np.flatnonzero(np.abs(at.w) >= largest - PATH.zero)
-        η = (np.abs(at.v) - np.abs(at.w))[top]
-        E = np.sign(at.w)[top, None] * np.eye(len(at.w))[top]
-        for k in np.argsort(-η, kind="stable"):
-            rest = np.arange(len(top)) != k
-            lo = np.where(η[rest] > PATH.zero, -np.inf, 0.0)
-            least = -np.inf if η[k] > PATH.zero else PATH.below
-            yield Moves(-E[k], E[k] - E[rest], lo, np.full(len(lo), np.inf), least)
-
-    def slacks(self, at, course):  # -> what must stay nonnegative, how fast it changes
-        "η where |w| is largest, the distance from the largest elsewhere, and the largest itself."
-        w, dw, sign = at.w, course.dw, np.sign(at.w)
-        s = np.abs(w).max()
-        top = np.abs(w) >= s - PATH.zero
-        ds = (sign * dw)[top].mean()
-        slack = np.r_[(sign * (at.v - w))[top], (s - w)[~top], (s + w)[~top], s]
-        return slack, np.r_[(sign * (course.dv - dw))[top], (ds - dw)[~top], (ds + dw)[~top], ds]
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #c752600e
-def _rates(rows, bounds, moves):  # -> rates of λ, of the coefficients, of w, and the multiplier
-    "Solve (32.15) for members with these rows and bounds on their rates."
-    n = len(rows)
-    C = np.r_[rows, moves.rows]
-    if not len(C):
-        return np.zeros(0), np.zeros(0), moves.const, None
-    H = C @ C.T
-    H.flat[:: len(H) + 1] += PATH.ridge * H.diagonal().max()
-    lo, hi = np.r_[bounds[0], moves.lo], np.r_[bounds[1], moves.hi]
-    a = np.r_[np.ones(n), np.zeros(len(moves.rows))] if n else None
-    s = solve_boxqp(box_program(H, C @ moves.const, lo, hi, a), tol=PATH.program)
-    return s.x[:n], s.x[n:], C.T @ s.x + moves.const, s.ν
-
-
-def _direction(at, features):  # Stand, `FeaturesDrop` or `FeaturesJoin` -> Course
-    "The direction in which the solution moves as the radius grows."
-    θ, (low, high) = multiplier(at.g, at.λ, 0.0, at.u, np.ones(len(at.λ)))
-    unique = high - low <= PATH.zero
-    i = np.flatnonzero(np.abs(at.g + θ) <= PATH.zero) if unique else np.zeros(0, int)
-    lo = np.where(at.λ[i] > PATH.zero * at.u, -np.inf, 0.0)
-    hi = np.where(at.λ[i] < at.u - PATH.zero * at.u, np.inf, 0.0)
-    for moves in features.candidates(at):
-        rates, coefficients, dw, dθ = _rates(at.A[i], (lo, hi), moves)
-        if 1 - coefficients.sum() >= moves.least:
-            break
-    else:
-        raise RuntimeError(
-            "No direction of the path keeps the sum of |ζ| within the radius: "
-            "none of the largest weights can take up what is left."
-        )
-    dλ = np.zeros(len(at.λ))
-    dλ[i] = rates
-    moving = ((np.isinf(lo) & np.isinf(hi)) | (np.abs(rates) > PATH.zero)).any()
-    return Course(θ, dλ, at.A.T @ dλ, dw, dθ if moving else None)
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #ba18a79e
-def _first(slack, rate):
-    "How far until one of the slacks is used up."
-    k = (slack > PATH.zero) & (rate < -PATH.zero)
-    return room_along(slack[k], rate[k]).min(initial=np.inf)
-
-
-def _room(at, course):
-    "How far the multipliers and the scores can go: slacks in units in which the cap is one."
-    λ, u, dλ, dg = at.λ, at.u, course.dλ, at.A @ course.dw
-    if course.dθ is None:
-        low, up = λ < u / 2, λ > u / 2
-        slack, rate = at.g[low, None] - at.g[up], dg[low, None] - dg[up]
-        return _first(slack.ravel(), rate.ravel())
-    f, df = at.g + course.θ, dg + course.dθ
-    rest = np.abs(f) > PATH.zero
-    bounds = _first(np.r_[λ, u - λ] / u, np.r_[dλ, -dλ] / u)
-    return min(bounds, _first(np.abs(f[rest]), np.sign(f[rest]) * df[rest]))
-
-
-def _advanced(at, course, t, p):  # -> Stand
-    "The point that lies t further on."
-    λ, u = np.clip(at.λ + t * course.dλ, 0, at.u), at.u
-    λ = np.where(λ < PATH.snap * u, 0.0, np.where(u - λ < PATH.snap * u, u, λ))
-    return _stand(at.A, u, at.κ + t, λ, p)
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #8ad95a2c
-@dataclass(frozen=True, eq=False, repr=False)
-class RobustPath(ExactPath):
-    """All solutions for one radius ε, p = 1 or ∞: exact at break points, linear in between.
-
-    Attributes
-    ----------
-    breakpoints : ndarray of shape (k,)
-        The radii at which a piece ends, from 0 to the radius from which on w = 0.
-    λ : ndarray of shape (k, m)
-        Multipliers there.
-    P, zbar, r, p : the class
-        Its rows, the mean of the others, the ratio ν/α, and the norm of the balls.
-    """
-
-    breakpoints: Annotated[np.ndarray, "f8", "k"]
-    λ: Annotated[np.ndarray, "f8", "k", "m"]
-    P: Annotated[np.ndarray, "f8", "m", "d"]
-    zbar: Annotated[np.ndarray, "f8", "d"]
-    r: float
-    p: float
-
-    parameter = "ε"
-
-    def check(self):
-        "Raise ValueError where a file brings what no path has."
-        super().check()
-        uncertain(self.P, self.zbar, self.r, p=self.p)
-        if not len(self.breakpoints) or self.breakpoints[0] != 0:
-            raise ValueError("it does not begin at the radius 0")
-        if not np.isfinite(self.λ).all():
-            raise ValueError("a multiplier is not finite")
-
-    @property
-    def domain(self):
-        "Every radius: from the last break point on, w = 0."
-        return 0.0, np.inf
-
-    def at(self, ε):  # -> RobustPlane
-        "The plane of one radius, with the certificate of the interpolated multipliers."
-        ε = float(check_radii(ε, 1, "ε")[0])
-        (λ,) = between(self.breakpoints, self.λ, [min(ε, self.breakpoints[-1])])
-        problem = RobustProblem(uncertain(self.P, self.zbar, self.r, ε, ε, self.p))
-        point = problem.point(λ)
-        return problem.plane(Solution(point, problem.certify(point), "path"))
-
-    def curves(self, radii):  # (n,) -> (n, d)
-        "The weights, one row per radius."
-        return np.array([self.at(ε).w for ε in np.atleast_1d(radii)])
-
-    def plot(self, ax=None):
-        "Draw the weights up to the radius at which they are zero."
-        ax = super().plot(ax)
-        ax.set_xlim(0, self.breakpoints[-1] or 1.0)
-        return ax
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #3ec9cac5
-@one_thread
-def robust_path(
-    P,  # rows of the class (m, d)
-    zbar,  # mean of the other rows (d,)
-    r,  # ν/α
-    p=np.inf,  # 1 or np.inf
-    max_breaks=10_000,
-):  # -> RobustPath
-    "The robust planes of a class for every radius, the same for all examples."
-    P, zbar, r, *_ = uncertain(P, zbar, r, p=p)
-    if p not in (1, np.inf):
-        raise ValueError(
-            "The solution is piecewise linear in the radius for `p` = 1 and np.inf only, "
-            f"got {p}; for 2 see `shifted`."
-        )
-    features = FeaturesJoin() if p == 1 else FeaturesDrop()
-    unit = np.abs(P - zbar).max() or 1.0
-    A = (P - zbar) / unit
-    at = _stand(A, reduced_caps(r, np.ones(len(P)))[0], 0.0, solve_margin_points(A, r, 1e-13).μ, p)
-    radii, λ = [0.0], [at.λ]
-    while len(radii) <= max_breaks:
-        if np.abs(at.w).max() <= PATH.end:  # collapsed
-            return RobustPath(np.array(radii), np.array(λ), P, zbar, r, float(p))
-        course = _direction(at, features)
-        t = min(_first(*features.slacks(at, course)), _room(at, course))
-        if not np.isfinite(t):
-            break
-        at = _advanced(at, course, t, p)
-        radii.append(at.κ * unit / 2)
-        λ.append(at.λ)
-    raise RuntimeError(
-        f"The path could not be followed beyond ε = {radii[-1]:.6g} (break point {len(radii)}): "
-        "use `solve_robust` for larger radii."
-    )
