@@ -35,11 +35,13 @@ def standardised(X, y):
     return StandardScaler().fit_transform(X), y
 
 
-def blobs(n, d, K):
-    """Standardised rows of several classes that overlap."""
+def blobs(n, d, K, apart=1.5, mislabelled=0.01):
+    """Standardised rows of several classes, the more apart the fewer decide."""
     clusters = 1 if K > 10 else 2
     kinds = dict(n_informative=d // 2, n_redundant=d // 10, n_clusters_per_class=clusters)
-    X, y = make_classification(n, d, n_classes=K, class_sep=1.5, random_state=0, **kinds)
+    X, y = make_classification(
+        n, d, n_classes=K, class_sep=apart, flip_y=mislabelled, random_state=0, **kinds
+    )
     return standardised(X, y)
 
 
@@ -88,6 +90,8 @@ DATA = {
     "a hundred classes": lambda: blobs(2000, 50, 100),
     "30,000 rows": lambda: blobs(30_000, 30, 5),
     "150,000 rows": lambda: blobs(150_000, 20, 3),
+    "100,000 rows, well apart": lambda: blobs(100_000, 50, 5, apart=4.0),
+    "100,000 rows, no noise": lambda: blobs(100_000, 50, 5, apart=4.0, mislabelled=0.0),
     "texts": lambda: words(3000, 5000, 10),
 }
 
@@ -134,6 +138,9 @@ LINEAR = [
     Case("30,000 rows", 1.0, 1e-2),
     Case("30,000 rows", 1.0),
     Case("150,000 rows", 0.1),
+    Case("100,000 rows, well apart", 1.0),
+    Case("100,000 rows, well apart", 100.0, 1e-5),
+    Case("100,000 rows, no noise", 1.0),
 ]
 KERNEL = [
     Case("iris", 1e4, 1e-6, "rbf"),

@@ -52,6 +52,36 @@ class Recomputed(NamedTuple):
     dual: Decimal | None
     size: float
 
+    def complaints(self):
+        return differences(*self)
+
+
+class Above(NamedTuple):
+    """The objective at some feasible point: no lower bound exceeds it."""
+
+    certificate: object
+    value: Decimal
+
+    def complaints(self):
+        c = self.certificate
+        if high(c.dual) > self.value + high(c.rounding + LAST_BIT * abs(float(self.value))):
+            yield f"certificate: dual {c.dual!r} above the objective {float(self.value)!r}"
+
+
+class Farther(NamedTuple):
+    """The objective at a point that is said to be optimal, and that at a better one."""
+
+    certificate: object
+    value: Decimal
+    better: Decimal
+    size: float
+
+    def complaints(self):
+        c, worse = self.certificate, float(self.value - self.better)
+        scale = max(float(self.value), 1e-6 * c.unit)
+        if c.converged and worse > c.tol * scale + 2 * (c.rounding + 1e-13 * self.size):
+            yield f"certificate: converged, {float(self.value)!r} and {float(self.better)!r} exist"
+
 
 # -- data, kernels, expansions ---------------------------------------------------------------------
 def dense(X):
@@ -278,6 +308,8 @@ def judged_truncated(model, data):
         D = cS @ CONJUGATES[model.loss](p, np.clip(p, Decimal(0), Decimal(1))) - half
         last = replace(last, dual=model.certificate_.dual)
     size = length**2 + (c @ abs(loss)) + c.sum() * (1 + reach(model, X) * length + abs(b).max())
+    if model.loss == "exponential" and last.rounding == inf:
+        size = inf  # scores that are known so badly that their exponentials overflow
     yield Recomputed(last, P, D, size)
 
 
@@ -327,6 +359,267 @@ def judged_stream(model, data):
     yield Recomputed(model.full_certificate_, P, None, size)
 
 
+# -- pairs of planes -------------------------------------------------------------------------------
+class Framed(NamedTuple):
+    """Planes in the coordinates of their programs, where the origin is the mean of the rows."""
+
+    G: np.ndarray  # inner products of the rows (n, n)
+    f: np.ndarray  # values of the planes at the rows (2P, n)
+    b: np.ndarray  # and at the mean (2P,)
+    squares: np.ndarray  # ‖w‖² (2P,)
+    reach: np.ndarray  # bounds of |f| that no cancellation makes smaller (2P, n)
+
+
+def framed(model, data):
+    """All planes of a classifier, those that it keeps with the other sign turned back."""
+    X, σ = data.X, high(model.standard_.size)
+    U = high(model.planes_) * np.array([[1], [-1]])[None]
+    U = U.reshape(-1, U.shape[2])
+    W, b = U[:, :-1], U[:, -1]
+    if model.kernel == "linear":
+        centre = high(model.standard_.centre)
+        rows = (X - centre) / σ
+        own = root((W**2).sum(1))
+        far = own[:, None] * (norms(X) + norms(centre[None])) + abs(b)[:, None]
+        b_mean = b + W @ centre
+        return Framed(rows @ rows.T, W @ X.T + b[:, None], b_mean, (W**2).sum(1) * σ**2, far)
+    p = data.w / data.w.sum()
+    K = kernel_values(model, X, X)
+    S, μ = model.support_, K @ p
+    f = W @ K[S]
+    G = (K - μ[:, None] - μ[None] + p @ μ) / σ**2
+    squares = ((W @ K[np.ix_(S, S)]) * W).sum(1)
+    own = kernel_diagonal(model, X, np.arange(len(X)))
+    far = (abs(W) @ own[S])[:, None] * (own + p @ own) + abs(b)[:, None]
+    return Framed(G, f + b[:, None], b + f @ p, squares * σ**2, far)
+
+
+class PlaneProgram(NamedTuple):
+    """What a plane has to minimise, in the coordinates of a frame."""
+
+    own: np.ndarray  # which rows it is near
+    q: np.ndarray  # margins of the others
+    c: np.ndarray  # weights of all rows
+    lam: Decimal
+    ridge: Decimal
+
+    def value(self, f, length):
+        """The objective of a plane with these values and this ‖w‖² + b²."""
+        near = self.c[self.own] @ f[self.own] ** 2 + self.ridge * length
+        missed = np.maximum(self.q + f[~self.own], Decimal(0))
+        return self.lam / 2 * near + self.c[~self.own] @ missed
+
+    def better(self, G):
+        """The objective of the plane that coordinate ascent on the dual finds in float64."""
+        K, own = G.astype(float), self.own
+        λ, V = np.linalg.eigh(K)
+        kept = λ > 1e-13 * max(λ.max(), 1e-300)
+        Φ = np.c_[V[:, kept] * np.sqrt(λ[kept]), np.ones(len(K))]
+        c, q, lam = self.c.astype(float), self.q.astype(float), float(self.lam)
+        M = (Φ[own] * c[own, None]).T @ Φ[own] + float(self.ridge) * np.eye(Φ.shape[1])
+        N, inverse = Φ[~own], np.linalg.pinv(M, rcond=1e-17, hermitian=True)
+        z = in_a_box(N @ inverse @ N.T / lam, q, c[~own])
+        u = -inverse @ (N.T @ z) / lam
+        a, b = high(V[:, kept] / np.sqrt(λ[kept]) @ u[:-1]), high(u[-1])
+        f = G @ a
+        return self.value(f + b, a @ f + b * b)
+
+
+def in_a_box(Q, q, hi, sweeps=100):
+    """Maximise q z - z Q z / 2 for 0 <= z <= hi, coordinate by coordinate."""
+    z, slope = hi.copy(), q - Q @ hi
+    for _ in range(sweeps):
+        before = z.copy()
+        for i in range(len(z)):
+            newton = slope[i] / Q[i, i] if Q[i, i] > 1e-200 * abs(slope[i]) else np.inf * slope[i]
+            new = np.clip(z[i] + np.nan_to_num(newton), 0, hi[i])
+            slope -= (new - z[i]) * Q[i]
+            z[i] = new
+        if np.abs(z - before).max(initial=0.0) <= 1e-12 * hi.max(initial=0.0):
+            break
+    return z
+
+
+def plane_programs(model, data):
+    """The programs of all planes, in the order of `planes_`."""
+    cv = hasattr(model, "lam_")
+    lam = high(np.broadcast_to(model.lam_ if cv else model.lam, (len(model.pairs_), 2)))
+    ε = high(model.best_params_["epsilon"] if cv else model.epsilon)
+    for (i, j), two in zip(model.pairs_, lam):
+        for own, other, λ in ((i, j, two[0]), (j, i, two[1])):
+            mine = data.y == own
+            q = np.where(data.y[~mine] == other, Decimal(1), 1 - ε)
+            yield PlaneProgram(mine, q, data.w, λ, high(model.standard_.ridge))
+
+
+def judged_planes(model, data):
+    frame, c = framed(model, data), model.certificate_
+    squares = (high(model.norms_.ravel()) * high(model.standard_.size)) ** 2
+    off = abs(squares - frame.squares)
+    if (off > high(1e-12) * (frame.squares + frame.reach.max(1) ** 2)).any():
+        yield Said(f"norms_: {model.norms_.tolist()}, squares off by {off.astype(float)}")
+    programs = list(plane_programs(model, data))
+    values, sizes = [], []
+    lengths = 1 + root(np.maximum(frame.G.diagonal(), Decimal(0)))
+    for program, f, b, square, far in zip(programs, *frame[1:]):
+        values.append(program.value(f, square + b * b))
+        own, λ = program.own, program.lam
+        size = program.value(far, square + far.max() ** 2)
+        pull = np.where(own, λ * far, Decimal(1)) * program.c @ lengths
+        size += high(1e-16) * pull**2 / (λ * program.ridge)
+        # margins are products of rows of the dual, as long as |x| / √δ, with a plane
+        steep = root(2 * values[-1] / (λ * program.ridge))
+        size += steep * (program.c[~own] @ lengths[~own])
+        # values of a kernel are dozens of units of rounding off
+        sizes.append(float(size) * (1 if model.kernel == "linear" else 10))
+    k = int(np.argmin([abs(P - high(c.primal)) for P in values]))
+    yield Recomputed(c, values[k], None, sizes[k])
+    for j in {k, len(values) - 1}:
+        better = programs[j].better(frame.G)
+        if j == k and getattr(model, "rank", None) is None and model.kernel == "linear":
+            yield Above(c, better)
+        yield Farther(c, values[j], better, sizes[j])
+
+
+# -- classifiers of two classes under many weights ------------------------------------------------
+def two_class_parts(model, y):
+    """Rows of each problem, and the signs of their classes; in the order of the scheme."""
+    K = len(model.classes_)
+    if model.scheme_ == "one-vs-rest" and K > 2:
+        return [(np.arange(len(y)), np.where(y == k, 1, -1)) for k in range(K)]
+    pairs = [np.flatnonzero((y == i) | (y == j)) for i in range(K) for j in range(i + 1, K)]
+    return [(on, np.where(y[on] == y[on].min(), 1, -1)) for on in pairs]
+
+
+def functions(model, data, Z=None):
+    """Scores of all solutions at rows, (problems, m, n), or (m, K, n); coefficients (…, rows)."""
+    X, Z = data.X, data.X if Z is None else Z
+    if model.support_ is None:
+        W = high(model.coef_)
+        return W @ Z.T + high(model.intercept_)[..., None], W
+    A, S = np.moveaxis(high(model.dual_coef_), 0, -1), model.support_
+    V = X[:, S] if model.kernel == "precomputed" else X[S]
+    F = A @ kernel_values(model, Z[:, S] if model.kernel == "precomputed" else Z, V).T
+    return F + high(model.intercept_)[..., None], A
+
+
+def squared_norms(model, data, A):
+    """‖w‖² of each solution."""
+    if model.support_ is None:
+        return (A**2).sum(-1)
+    X, S = data.X, model.support_
+    K = X[np.ix_(S, S)] if model.kernel == "precomputed" else kernel_values(model, X[S], X[S])
+    return ((A @ K) * A).sum(-1)
+
+
+def of_two(model):
+    """Are the solutions classifiers of two classes?"""
+    return model.scheme_ in ("pairwise", "one-vs-rest") or len(model.classes_) == 2
+
+
+def judged_probabilities(model, data):
+    """The certificate is that of one of the solutions; none is farther from its optimum."""
+    if model.truncation_ != -inf:
+        return  # of the last convex problem, whose slopes nobody keeps
+    F, A = functions(model, data)
+    objectives = of_pairs if of_two(model) else of_all_classes
+    found = objectives(model, data, F, squared_norms(model, data, A), A)
+    near = min(found, key=lambda one: abs(one.primal - high(model.certificate_.primal)))
+    yield near
+    c, unit = model.certificate_, 2 * float(high(model.C) * data.w.sum())
+    for one in found:
+        if one.dual is None or not c.converged or not c.certifiable:
+            continue
+        scale = max(abs(float(one.primal)), 1e-6 * unit)
+        allowed = c.proved_gap * scale + 1e-13 * float(one.size)
+        if float(one.primal - one.dual) > 1.001 * allowed + c.rounding:
+            yield Said(f"certificate: {c!r}, but a gap of {float(one.primal - one.dual)!r}")
+
+
+def of_pairs(model, data, F, squares, A):
+    """Primal and dual values of classifiers of two classes."""
+    loss, found, b = LOSSES[model.loss], [], high(model.intercept_)
+    sizes = expansion_sizes(model, data, A)
+    unit = 2 if model.loss == "hinge" else 1  # of ‖w‖² / 2; else both classes have weights, ±w/2
+    for p, (on, s) in enumerate(two_class_parts(model, data.y)):
+        for j, π in enumerate(high(model.weights_[:, 1])):
+            c = unit * high(model.C) * data.w[on] * np.where(s > 0, 1 - π, π)
+            half = unit * squares[p, j] / 4
+            P = half + c @ loss(s * F[p, j, on])
+            dual = model.support_ is not None and model.loss == "hinge"
+            D = abs(A[p, j]).sum() - half if dual else None
+            size = sizes[p, j] ** 2 + c.sum() * (1 + reach(model, data.X) * sizes[p, j])
+            size += c.sum() * abs(b[p, j])
+            # errors of kernel values are bounded by their sizes, dozens of units each
+            found.append(Recomputed(model.certificate_, P, D, 10 * size))
+    return found
+
+
+def of_all_classes(model, data, F, squares, A):
+    """Primal values of classifiers of all classes."""
+    (X, y, w, _), K, found = data, len(model.classes_), []
+    rows, own = np.arange(len(y)), np.eye(len(model.classes_), dtype=bool)[y]
+    sizes, b = expansion_sizes(model, data, A), high(model.intercept_)
+    for j, π in enumerate(high(model.weights_)):
+        f = F[j].T
+        c = K * high(model.C) * w * π[y]
+        u = f[rows, y] - np.where(own, high(-inf), f).max(1)
+        P = squares[j].sum() / 2 + c @ LOSSES[model.loss](u)
+        size = sizes[j].sum() ** 2
+        size += c.sum() * (1 + reach(model, X) * sizes[j].sum() + abs(b[j]).max())
+        found.append(Recomputed(model.certificate_, P, None, size))
+    return found
+
+
+def expansion_sizes(model, data, A):
+    """Bounds of ‖w‖ that no cancellation makes smaller."""
+    if model.support_ is None:  # nobody keeps the multipliers, but C bounds them
+        most = 2 * len(model.classes_) * high(model.C) * data.w @ norms(data.X)
+        return np.full(A.shape[:-1], most)
+    return abs(A) @ kernel_diagonal(model, data.X, model.support_)
+
+
+def wrong_votes(model, training, Z):
+    """Complaints about labels that the scores of the solutions contradict."""
+    with localcontext(DIGITS):
+        data = data_of(training, model)
+        F, A = functions(model, data, dense(Z))
+        sizes = expansion_sizes(model, data, A)[..., None] * reach_of(model, data, dense(Z))
+        room = high(SUSPICIOUS * 1.2e-16) * sizes
+        if of_two(model):
+            votes, found = np.asarray(model.votes(Z)), F > 0
+            clear = abs(F) > room
+            if len(model.classes_) == 2:
+                votes = (votes == model.classes_[0])[None]
+            elif model.scheme_ == "pairwise":
+                pairs = np.array(np.triu_indices(len(model.classes_), 1))
+                votes = votes == model.classes_[pairs[0]][:, None, None]
+            wrong = clear & (votes != found)
+        else:
+            top = np.sort(F, axis=1)
+            level = high(2e-5) * (1 + abs(top[:, -1]))  # below, scores count as equal
+            clear = top[:, -1] - top[:, -2] > 2 * room.max(1) + level
+            wrong = clear & (model.classes_[F.argmax(1)] != model.votes(Z))
+        if wrong.any():
+            yield f"votes: {wrong.sum()} of {wrong.size} contradict the scores"
+
+
+def reach_of(model, data, Z):
+    """The roots of k(z, z), or for given values what stands for them."""
+    if model.kernel == "precomputed":
+        return root(abs(Z[:, model.support_]).max(1))
+    return kernel_diagonal(model, Z, np.arange(len(Z)))
+
+
+class Said(NamedTuple):
+    """A complaint."""
+
+    text: str
+
+    def complaints(self):
+        yield self.text
+
+
 JUDGES = {
     "CrammerSingerSVC": judged_crammer_singer,
     "KernelLogisticRegression": judged_logistic,
@@ -334,6 +627,9 @@ JUDGES = {
     "TwinMarginSVCCV": judged_margin,
     "TruncatedHingeSVC": judged_truncated,
     "LabelRankingSVC": judged_ranking,
+    "TwinKSVC": judged_planes,
+    "TwinKSVCCV": judged_planes,
+    "SVMProbabilityClassifier": judged_probabilities,
     "StreamedCrammerSingerSVC": judged_stream,
     "StreamedKernelLogisticRegression": judged_stream,
 }
@@ -349,7 +645,7 @@ def dishonest(name, model, training):
         return  # coefficients of landmarks say nothing of the examples
     with localcontext(DIGITS):
         for found in JUDGES[name](model, data_of(training, model)):
-            yield from differences(*found)
+            yield from found.complaints()
 
 
 def differences(c, P, D, size):

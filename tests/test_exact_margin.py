@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mcsvm_lit import TwinMarginSVC, TwinMarginSVCCV, nu_path
+from mcsvm_lit import TwinMarginSVC, TwinMarginSVCCV, nu_path, twin_path
 from mcsvm_lit.twin_margin import nu_path_points
 from mcsvm_lit.twin_margin.problem import about_rest, rest_pieces
 
@@ -180,6 +180,36 @@ def test_planes_of_paths_from_matrices(offset):
     assert_bounded(nu_path(G, g, gg), G_ - g_[:, None] - g_[None] + Fraction(gg))
     Q = about_rest(G, g, gg)
     assert_bounded(nu_path(Q), exactly(Q))
+
+
+def solved(M, b):
+    """The solution of linear equations in fractions, by elimination."""
+    n = len(M)
+    M = np.c_[M, b]
+    for i in range(n):
+        pivot = i + next(k for k, row in enumerate(M[i:]) if row[i] != 0)
+        M[[i, pivot]] = M[[pivot, i]]
+        M[i] = M[i] / M[i, i]
+        for j in set(range(n)) - {i}:
+            M[j] = M[j] - M[j, i] * M[i]
+    return M[:, -1]
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e4, 1e9])
+@pytest.mark.parametrize("seed", [1, 3, 7])
+def test_the_first_event_of_a_path_beside_a_small_ridge(seed, unit):
+    """Cubic features of up to 1e19 beside a ridge of 0.01: λ0 of (40.8) has all but four digits."""
+    g = np.random.default_rng(seed)
+    Z = g.normal(size=(14, 2)) * 10.0 ** g.integers(0, 4, 2) + 10.0 ** g.integers(0, 4)
+    X = unit * np.c_[Z, Z**2, Z[:, 0] * Z[:, 1], Z**3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # further down the path may be inaccurate
+        path = twin_path(X[:5], X[5:10], X[10:], epsilon=0.25, ridge=0.01)
+    F, N = (exactly(np.c_[rows, np.ones(len(rows))]) for rows in (X[:5], X[5:]))
+    M = F.T.dot(F) + Fraction(0.01) * exactly(np.eye(F.shape[1]))
+    margins = [Fraction(1)] * 5 + [Fraction(0.75)] * 4
+    first = max(N.dot(solved(M, N.sum(0))) / np.array(margins, object))
+    np.testing.assert_allclose(path.breakpoints.max(), float(first), rtol=1e-11)
 
 
 # -- the judge itself -----------------------------------------------------------------------------

@@ -16,6 +16,7 @@ __all__ = [
     "shortfall",
     "better",
     "take_turns",
+    "as_started",
     "one_after_another",
     "solve",
     "Pace",
@@ -253,6 +254,13 @@ def take_turns(problem, goal, strategy, state, watch):
 
 
 # %% ../../nbs/core/08_solving.ipynb #5ea18143
+def as_started(problem, goal, before):
+    "The first state as a solution."
+    state, drift = problem.refresh(problem.start(before))
+    certificate = problem.certify(state, tol=goal.tol, drift=drift)
+    return Solution(state, certificate, "start")
+
+
 def one_after_another(problem, goal, strategies, before, watch):
     "Let strategies take turns from one start until the goal is reached or the steps are spent."
     best, state = None, problem.start(before)
@@ -262,9 +270,7 @@ def one_after_another(problem, goal, strategies, before, watch):
             break
         state = best.state
     if not np.isfinite(best.certificate.gap):  # whatever was found, the start is better
-        state, drift = problem.refresh(problem.start(before))
-        certificate = problem.certify(state, tol=goal.tol, drift=drift)
-        best = better(best, Solution(state, certificate, "start"))
+        best = better(best, as_started(problem, goal, before))
     return best
 
 
@@ -293,8 +299,11 @@ def solve(problem, goal, strategies, before=None):
         names = ", ".join(s.name for s in strategies)
         raise ValueError(f"None of the strategies suits this problem: {names}.")
     watch = Watch(goal)
+    kept = None if before is None else as_started(problem, goal, before)
+    if kept is not None and kept.certificate.converged:
+        return kept  # nothing is left to do, and more steps could make it worse
     with watch:
-        best = one_after_another(problem, goal, suited, before, watch)
+        best = better(one_after_another(problem, goal, suited, before, watch), kept)
         if before is not None and not best.certificate.converged and not watch.spent(goal):
             best = better(best, one_after_another(problem, goal, suited, None, watch))
     certificate = replace(best.certificate, n_iter=watch.before)

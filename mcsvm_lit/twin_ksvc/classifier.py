@@ -23,6 +23,7 @@ from mcsvm_lit.core.estimators import (
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_ksvc.pair_planes import (
+    KeptPlanes,
     KernelPlanes,
     Settings,
     away_from,
@@ -32,7 +33,6 @@ from mcsvm_lit.twin_ksvc.pair_planes import (
     rows_of,
     solve_plane,
     standard_of,
-    straight_plane,
 )
 from mcsvm_lit.twin_ksvc.vote import VOTES, Rules, bit_level, distances, squash, tally
 
@@ -321,12 +321,10 @@ class TwinKSVC(PairVotes):
                 return planes_near(qp, y[y != i], away, self.tol)
             return {j: solve_plane(away_from(qp, y[y != i] == j), away[j], self.tol) for j in away}
 
-        def straight(proved):
-            u, certificate = proved
-            return straight_plane(standard.turned_back(u), certificate)
-
-        found = self._by_class(near, y)
-        return {order: straight(proved) for order, proved in found.items()}, standard
+        kept, found = KeptPlanes(training, standard, self.epsilon), self._by_class(near, y)
+        return {
+            order: kept.found(*proved, order, lams[order]) for order, proved in found.items()
+        }, standard
 
     def _curved(self, training, lams):  # λ by (own class, other class)
         "Planes of a kernel, one own class after the other, by (own class, other class)."

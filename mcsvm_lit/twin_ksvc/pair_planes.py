@@ -19,8 +19,7 @@ __all__ = [
     "ReadPath",
     "planes_near",
     "FoundPlane",
-    "straight_plane",
-    "curved_plane",
+    "KeptPlanes",
     "Settings",
     "KernelPlanes",
     "both_orders",
@@ -34,6 +33,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.kernels import check_psd, refuse_indefinite
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.twin_ksvc.event_loop import follow, starting_state
@@ -42,8 +42,13 @@ from mcsvm_lit.twin_ksvc.kernel_planes import (
     KernelPlane,
     KernelValues,
     LandmarkClass,
+    Measured,
     OwnClass,
+    PlaneTask,
+    Slips,
     SolveByColumns,
+    plane_rounding,
+    primal_value,
 )
 from mcsvm_lit.twin_ksvc.path_in_lambda import FollowPath, TwinPath, path_down_to
 from mcsvm_lit.twin_ksvc.plane_path import multipliers, sides_after
@@ -224,15 +229,70 @@ class FoundPlane(NamedTuple):
     full: object
 
 
-def straight_plane(u, certificate):  # -> FoundPlane
-    "A plane in the columns of the data."
-    return FoundPlane(u, float(np.linalg.norm(u[:-1])), certificate, certificate)
+class KeptPlanes:
+    """Turns planes of a frame back into what a classifier keeps, and measures them there.
 
+    Parameters
+    ----------
+    training : Training
+        The data.
+    standard : Standard
+        The frame.
+    epsilon : float
+        How much less margin the rest is asked for.
+    marks : Landmarks, optional
+        Whose features the frame is of; by default the columns of the data.
+    """
 
-def curved_plane(u, certificate, marks):  # -> FoundPlane
-    "A plane in the features of landmarks."
-    plane = marks.hyperplane(u[:-1], u[-1])
-    return FoundPlane(plane, float(np.linalg.norm(u[:-1])), certificate, certificate)
+    def __init__(self, training, standard, epsilon, marks=None):
+        self.training, self.standard, self.epsilon = training, standard, epsilon
+        self.marks, X, kernel = marks, training.X, training.kernel
+        self.sizes, self.kernel_rounding = kernel.sizes(X), kernel.rounding(X)
+        if marks is None:
+            self.rows = X  # what the coefficients of a plane are multiplied by
+        else:
+            self.rows = X[:, marks.rows] if training.precomputed else kernel(X, X[marks.rows])
+
+    def task(self, pair, lam):  # -> PlaneTask
+        "What the plane near the first class of a pair and away from the second has to minimise."
+        y, c = self.training.y, self.training.weights
+        own, others = np.flatnonzero(y == pair[0]), np.flatnonzero(y != pair[0])
+        q = np.where(y[others] == pair[1], 1.0, 1.0 - self.epsilon)
+        return PlaneTask(own, others, c[own], q, c[others], lam, self.standard.ridge)
+
+    def found(self, u, certificate, pair, lam):  # u: in the frame -> FoundPlane
+        "The plane as it is kept, with a certificate of that."
+        plane = self.standard.turned_back(u)
+        w, b, lengths = plane[:-1], plane[-1], np.ones(len(plane) - 1)
+        norm = float(np.linalg.norm(w))
+        if self.marks is not None:
+            plane = self.marks.hyperplane(w, b)
+            w, lengths = plane.a, self.sizes[self.marks.rows]
+        f = np.asarray(self.rows @ w) + b
+        errors = score_rounding(self.sizes, w, lengths, self.kernel_rounding)
+        errors += roundoff(2) * abs(b)
+        norms = norm, float(np.abs(w) @ lengths)
+        certificate = self.measured(certificate, self.task(pair, lam), f, errors, norms)
+        return FoundPlane(plane, norm, certificate, certificate)
+
+    def measured(self, certificate, task, f, errors, norms):  # norms: ‖w‖, a bound before rounding
+        "The certificate with the objective of a plane whose values are `f`, within `errors`."
+        (norm, size), c, σ = norms, self.training.weights, self.standard.size
+        share = c / c.sum()
+        mean, far = share @ f, share @ (np.abs(f) + self.sizes * size)
+        slip = share @ errors + roundoff(len(f) + 8) * far
+        squares = score_rounding(size, [size], [1.0], self.kernel_rounding)
+        squares += roundoff(len(f) + 8) * size**2
+        length = σ**2 * norm**2 + mean**2
+        slips = Slips(
+            errors[task.own],
+            errors[task.others],
+            float(σ**2 * squares + (2 * abs(mean) + slip) * slip),
+            0.0,
+        )
+        measured = Measured(f[task.own], f[task.others], length)
+        rounding = certificate.rounding + plane_rounding(task, measured, slips)
+        return replace(certificate, primal=primal_value(task, measured), rounding=rounding)
 
 
 class Settings(NamedTuple):
@@ -300,8 +360,8 @@ class KernelPlanes:
         standard = standard_of(marks.features, t.weights, s.ridge)
         rows = standard(marks.features)
         qp = pair_qp(rows, t.y, (i, j), t.weights, s.epsilon, standard.ridge)
-        u, certificate = solve_plane(qp, lam, s.tol)
-        return curved_plane(standard.turned_back(u), certificate, marks)
+        kept = KeptPlanes(t, standard, s.epsilon, marks)
+        return kept.found(*solve_plane(qp, lam, s.tol), (i, j), lam)
 
     def near(self, i, lams):  # {j: λ} -> {j: FoundPlane}
         "All planes near class i."

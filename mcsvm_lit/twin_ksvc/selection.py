@@ -32,13 +32,12 @@ from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_ksvc.ballot import Ballot, climb
 from mcsvm_lit.twin_ksvc.classifier import PairVotes
 from mcsvm_lit.twin_ksvc.pair_planes import (
+    KeptPlanes,
     both_orders,
-    curved_plane,
     pair_qp,
     rows_of,
     solve_plane,
     standard_of,
-    straight_plane,
 )
 from mcsvm_lit.twin_ksvc.path_in_lambda import inaccuracy, path_of
 from mcsvm_lit.twin_ksvc.surface import held_out, landmarks_of, surface_of
@@ -333,8 +332,12 @@ class TwinKSVCCV(PairVotes):
 
         self.paths_ = list(across(paths, pairs, self.n_jobs))
         self._warn_of_paths()
+        kept = KeptPlanes(training, standard, rules.epsilon, marks)
         found = {
-            pair: [self._on_path(path, λ, standard, marks) for path, λ in zip(two, lams)]
+            pair: [
+                kept.found(*solve_plane(path.qp, λ, self.tol, path), order, λ)
+                for order, path, λ in zip(both_orders(pair), two, lams)
+            ]
             for pair, two, lams in zip(pairs, self.paths_, self.lam_)
         }
         return self._keep(training, found, standard, rules)
@@ -350,11 +353,3 @@ class TwinKSVCCV(PairVotes):
                 "the best. The planes at lam_ have certificates of their own. Scale the features.",
                 stacklevel=callers_level(),
             )
-
-    def _on_path(self, path, lam, standard, marks):  # -> FoundPlane
-        "The plane at one λ of a path."
-        u, certificate = solve_plane(path.qp, lam, self.tol, path)
-        u = standard.turned_back(u)
-        return (
-            straight_plane(u, certificate) if marks is None else curved_plane(u, certificate, marks)
-        )

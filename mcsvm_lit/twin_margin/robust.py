@@ -302,7 +302,7 @@ def _capped(v, κ):
     "`v` with its largest entries cut to one height, so that κ is cut off in all."
     down = np.sort(np.abs(v))[::-1]
     cap = (down.cumsum() - κ) / np.arange(1, len(v) + 1)
-    cap = cap[np.flatnonzero(down > cap)[-1]]
+    cap = cap[np.flatnonzero(down >= cap)[-1]]  # at least the first: κ may be lost in rounding
     return np.clip(v, -cap, cap)
 
 

@@ -136,9 +136,10 @@ def ball_plane(problem, Q, solution):  # -> MarginPlane
     "The plane of a solution of `ball_problem`."
     h, r = problem.plane(solution), problem.data.r
     f = Q @ h.λ
-    if h.collapsed:
+    square = float(h.λ @ f)
+    if h.collapsed or square <= 0:  # by rounding
         return MarginPlane(r, h.λ, f, 0.0, 0.0, (0.0, 0.0), h.certificate)
-    length = float(np.sqrt(h.λ @ f))
+    length = np.sqrt(square)
     left = np.linalg.norm(h.w) / length  # how much of v is left
     ends = tuple(-t / left for t in h.θ_interval[::-1])
     return MarginPlane(r, h.λ, f, length, -h.θ / left, ends, h.certificate)
