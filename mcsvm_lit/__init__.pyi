@@ -12,16 +12,16 @@ from mcsvm_lit.probability.any_classifier import WeightedVoteClassifier as Weigh
 from mcsvm_lit.probability.classifier import SVMProbabilityClassifier as SVMProbabilityClassifier
 from mcsvm_lit.probability.path_in_weights import pi_path as pi_path
 from mcsvm_lit.probability.regions import pi_regions as pi_regions
-from mcsvm_lit.probability.truncated import TruncatedHingeSVC as TruncatedHingeSVC
+from mcsvm_lit.probability.truncated_classifier import TruncatedHingeSVC as TruncatedHingeSVC
 from mcsvm_lit.scale.export import to_onnx as to_onnx
 from mcsvm_lit.twin_ksvc.classifier import TwinKSVC as TwinKSVC
-from mcsvm_lit.twin_ksvc.classifier import TwinKSVCCV as TwinKSVCCV
 from mcsvm_lit.twin_ksvc.path_in_epsilon import epsilon_path as epsilon_path
 from mcsvm_lit.twin_ksvc.path_in_lambda import twin_path as twin_path
+from mcsvm_lit.twin_ksvc.selection import TwinKSVCCV as TwinKSVCCV
 from mcsvm_lit.twin_ksvc.surface import twin_surface as twin_surface
 from mcsvm_lit.twin_margin.classifier import TwinMarginSVC as TwinMarginSVC
 from mcsvm_lit.twin_margin.path_in_nu import nu_path as nu_path
-from mcsvm_lit.twin_margin.robust import robust_path as robust_path
+from mcsvm_lit.twin_margin.path_in_radius import robust_path as robust_path
 from mcsvm_lit.twin_margin.selection import TwinMarginSVCCV as TwinMarginSVCCV
 
 __version__: str
