@@ -223,3 +223,18 @@ def test_a_breach_of_a_protocol_is_seen():
     ]
     assert "Half has no name" in list(breaches(Half, Strategy))
     assert "Half has no method run" in list(breaches(Half, Strategy))
+
+
+MEANINGS = 66  # names of classes and functions that more than one module defines: fewer, please
+
+
+def test_a_name_means_one_thing():
+    homes = {}
+    for file in MODULES:
+        if file.relative_to(PACKAGE).parts[0] == "studies":
+            continue
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                homes.setdefault(node.name, set()).add(file.stem)
+    several = {name: sorted(found) for name, found in homes.items() if len(found) > 1}
+    assert len(several) <= MEANINGS, several

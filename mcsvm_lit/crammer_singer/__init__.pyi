@@ -4,10 +4,10 @@ from mcsvm_lit.crammer_singer.costs import cost_table as cost_table
 from mcsvm_lit.crammer_singer.costs import costs_cvxpy as costs_cvxpy
 from mcsvm_lit.crammer_singer.hard_margin import InseparableError as InseparableError
 from mcsvm_lit.crammer_singer.kernel_solver import solve_kernel as solve_kernel
-from mcsvm_lit.crammer_singer.linear_solver import LinearCrammerSinger as LinearCrammerSinger
-from mcsvm_lit.crammer_singer.linear_solver import solve_linear as solve_linear
+from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger as LinearCrammerSinger
 from mcsvm_lit.crammer_singer.problem import CrammerSinger as CrammerSinger
 from mcsvm_lit.crammer_singer.problem import score_radius as score_radius
+from mcsvm_lit.crammer_singer.proximal_newton import solve_linear as solve_linear
 from mcsvm_lit.crammer_singer.ranking import LabelRankingSVC as LabelRankingSVC
 
 __all__ = [

@@ -13,7 +13,6 @@ __all__ = [
     "share",
     "threshold_bracket",
     "block_step",
-    "softmax_plain",
     "Examples",
     "BlockPoint",
     "gap_shares",
@@ -34,11 +33,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mcsvm_lit.core.losses import softmax_kl
-from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Pace
 from mcsvm_lit.engine.compiled import Indices, Matrix, SingleMatrix, Vector, kernel
 from mcsvm_lit.kernel_logistic.binary import LogisticState
-from mcsvm_lit.kernel_logistic.multinomial import softmax_values
 
 # %% ../../nbs/kernel_logistic/23a_blocks.ipynb #261986b6
 BLOCK_EARLY = 0.8  # of the aim: where blocks end, since balancing costs a part of the gap
@@ -107,31 +104,6 @@ def block_step(z, A, u, η):  # u: log η to start from, changed; fills η
     for r in range(K):
         η[r] /= total
         u[r] -= φ
-
-
-# %% ../../nbs/kernel_logistic/23a_blocks.ipynb #4553fce1
-def softmax_plain(
-    G,  # Gram matrix (n, n)
-    y,
-    c,
-    K,  # class indices, weights, number of classes
-    tol=1e-6,
-    max_steps=100_000,
-):  # -> (log η, F, steps)
-    "Multinomial kernel logistic regression without intercepts, one example at a time."
-    u = np.full((len(y), K), -np.log(K))
-    F = G @ (own_and_rest(np.exp(u), y, c))
-    η = np.empty(K)
-    for steps in range(max_steps):
-        P, _, gap = softmax_values(F, u, y, c)
-        if gap <= tol * P:
-            return u, F, steps
-        i = (c * softmax_kl(F, u)).argmax()
-        A = c[i] * G[i, i]
-        old = np.exp(u[i])
-        block_step(F[i] + A * old, A, u[i], η)
-        F += np.outer(G[:, i], c[i] * (old - η))
-    return u, F, max_steps
 
 
 # %% ../../nbs/kernel_logistic/23a_blocks.ipynb #5b629997

@@ -10,7 +10,6 @@ __all__ = [
     "square_root",
     "klr_cvxpy",
     "negentropy",
-    "klr_dual_cvxpy",
     "best_intercept",
     "logistic_kl",
     "klr_gaps",
@@ -98,29 +97,6 @@ def negentropy(
 ):  # -> δ log δ + (1-δ) log(1-δ) at δ = σ(u)
     "Minus the entropy of the probability whose logit is u, (20.4)."
     return -expit(u) * np.logaddexp(0, -u) - expit(-u) * np.logaddexp(0, u)
-
-
-# %% ../../nbs/kernel_logistic/20_problem.ipynb #52e0b525
-def klr_dual_cvxpy(
-    G,  # Gram matrix (n, n)
-    s,
-    c,
-    intercept=True,
-    solver="ECOS",
-    **kw,
-):  # -> (α, objective)
-    "The dual (20.7) as it is written, for a general solver."
-    cp = optional("cvxpy")
-
-    δ = cp.Variable(len(G))
-    α = cp.multiply(c, δ)
-    entropy = c @ (cp.entr(δ) + cp.entr(1 - δ))
-    problem = cp.Problem(
-        cp.Maximize(entropy - cp.sum_squares(square_root(G).T @ cp.multiply(s, α)) / 2),
-        [s @ α == 0] if intercept else [],
-    )
-    problem.solve(solver=solver, **kw)
-    return c * δ.value, problem.value
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #b08d8c0c

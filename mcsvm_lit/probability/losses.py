@@ -8,10 +8,6 @@ __all__ = [
     "loss",
     "dloss",
     "truncated",
-    "conditional_risk",
-    "gap_risk",
-    "best_gap",
-    "least_risk",
     "consistent_above",
     "consistency_threshold",
     "choose_truncation",
@@ -67,47 +63,6 @@ def truncated(
             f"A loss is truncated at a margin of at most 0 (-inf: not at all), got {s}."
         )
     return np.minimum(loss(u, name), loss(s, name))
-
-
-# %% ../../nbs/probability/50_losses.ipynb #ed45f6b9
-def conditional_risk(
-    F,  # scores (…,K)
-    q,  # what each class counts (…,K)
-    s=-np.inf,
-    name="hinge",  # as in `truncated`
-):  # (…,)
-    "The expected loss of the scores `F` where the classes have shares `q`."
-    return (np.asarray(q) * truncated(margins(F), s, name)).sum(-1)
-
-
-# %% ../../nbs/probability/50_losses.ipynb #2ef1152b
-def gap_risk(
-    t,  # share of the top class
-    u,  # its gap, at least 0
-    s=-np.inf,
-    name="hinge",  # as in `truncated`
-):
-    "The least risk of scores whose top class has share `t` and leads by `u`, (50.5)."
-    return t * truncated(u, s, name) + (1 - t) * truncated(-np.asarray(u), s, name)
-
-
-# %% ../../nbs/probability/50_losses.ipynb #df7f106d
-def best_gap(t, s=-np.inf, name="hinge"):  # shares 0 <= t < 1 of the top class; as in `truncated`
-    "The smallest gap that attains the infimum (50.6); `inf` where none does."
-    t = np.asarray(t, float)
-    if not ((t >= 0) & (t < 1)).all():
-        raise ValueError(
-            "The share of a class that leaves something to the others is at least 0 and below 1."
-        )
-    zero, φ = np.zeros(t.shape), margin_loss(name)
-    u = np.stack([zero, np.clip(φ.best_lead(t), 0, -s), zero + φ.flat])
-    r = gap_risk(t, u, s, name)
-    return np.take_along_axis(u, (r <= r.min(0) * (1 + 1e-14)).argmax(0)[None], 0)[0]
-
-
-def least_risk(t, s=-np.inf, name="hinge"):  # as in `best_gap`
-    "The infimum of the risk over all scores whose top class has share `t`: ρ of (50.6)."
-    return gap_risk(t, best_gap(t, s, name), s, name)
 
 
 # %% ../../nbs/probability/50_losses.ipynb #e64374d7

@@ -15,7 +15,6 @@ __all__ = [
     "orders",
     "draw_orders",
     "expected_shares",
-    "share_potential",
     "inverse_shares",
     "indirect_estimate",
     "inverse_share_bounds",
@@ -30,16 +29,14 @@ __all__ = [
     "direct_bounds",
     "denominator",
     "lattice_weights",
-    "pair_thresholds",
     "binary_estimate",
     "coupling_matrix",
     "couple",
-    "pairwise_estimate",
 ]
 
 # %% ../../nbs/probability/51_simplex.ipynb #6d0e455d
 import warnings
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 from numbers import Integral
 
 import numpy as np
@@ -259,14 +256,6 @@ def expected_shares(P):  # probabilities (…, K), up to a factor
     Q = _points(P, "Probabilities")
     f = _by_sets if Q.shape[1] < _MANY else _by_nodes
     return _chunks(lambda q: f(_rates(q))[0] * (q > 0), Q).reshape(np.shape(P))
-
-
-# %% ../../nbs/probability/51_simplex.ipynb #dfbfc014
-def share_potential(θ):  # logarithms of probabilities (K,)
-    "The convex function whose gradient is the expected shares, (51.11); for few classes."
-    r = np.exp(-np.asarray(θ, float))
-    S = np.arange(1, 2**r.size)[:, None] >> np.arange(r.size) & 1
-    return ((-1.0) ** S.sum(1)) @ np.log(S @ r)
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #24a38c64
@@ -524,11 +513,6 @@ def lattice_weights(
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #77e25db4
-def pair_thresholds(m):  # how many
-    "Even thresholds for two classes; the weights of a pair are (1 - π, π)."
-    return (np.arange(m) + 0.5) / m
-
-
 def binary_estimate(
     wins,  # (…, m, n): does the first class win?
     π,  # thresholds (m,), increasing
@@ -599,25 +583,3 @@ def couple(
     P = _couple_wu(R) if method == "wu" else _couple_hastie(R)
     P = np.maximum(P, np.finfo(float).tiny)  # rounding only
     return P / P.sum(1, keepdims=True)
-
-
-# %% ../../nbs/probability/51_simplex.ipynb #1e048226
-def pairwise_estimate(
-    wins,  # (K(K-1)/2, m, n): does the first class win? pairs as in `combinations(range(K), 2)`
-    π,  # thresholds (m,), increasing
-    K,  # classes
-    method="wu",  # as in `couple`
-):  # (n, K)
-    "Probabilities from the labels of classifiers for two classes each."
-    wins = np.asarray(wins, bool)
-    pairs = list(combinations(range(K), 2))
-    if wins.ndim != 3 or len(wins) != len(pairs):
-        raise ValueError(
-            f"{K} classes have {len(pairs)} pairs: give a table (pairs, thresholds, points), "
-            f"got {wins.shape}."
-        )
-    r = binary_estimate(wins, π)
-    R = np.empty((r.shape[1], K, K))
-    for (i, j), rij in zip(pairs, r):
-        R[:, i, j], R[:, j, i] = rij, 1 - rij
-    return couple(R, method)

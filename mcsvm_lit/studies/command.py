@@ -35,6 +35,7 @@ from mcsvm_lit.studies.figures import figures_dir
 from mcsvm_lit.studies.runner import (
     Outcome,
     agreement,
+    claimed,
     file_of,
     find,
     identity,
@@ -129,31 +130,32 @@ class Tally(NamedTuple):
     ----------
     agree, differ, undecided : int
         Printed numbers by their verdict.
-    hold, claims : int
-        Claims that hold, of how many.
+    hold, fail, open : int
+        Claims that hold, do not hold, and are undecided.
     """
 
     agree: int = 0
     differ: int = 0
     undecided: int = 0
     hold: int = 0
-    claims: int = 0
+    fail: int = 0
+    open: int = 0
 
     @property
     def mark(self):
         """All agree, some are undecided, numbers differ, a claim fails, nothing to compare."""
         if not sum(self):
             return "–"
-        if self.hold < self.claims:
+        if self.fail:
             return "✗"
         if self.differ:
             return "≠"
-        return "?" if self.undecided else "✓"
+        return "?" if self.undecided or self.open else "✓"
 
     def __str__(self):
         counts = zip(self[:3], ("agree", "differ", "undecided"))
         numbers = ", ".join(f"{n} {word}" for n, word in counts if n)
-        claims = f"{self.hold} of {self.claims} claims" * bool(self.claims)
+        claims = f"{self.hold} of {sum(self[3:])} claims" * any(self[3:])
         return " ".join([self.mark, ", ".join(filter(None, [numbers, claims]))]).strip()
 
 
@@ -162,9 +164,8 @@ def tally(o):  # -> Tally
     counts = agreement(o.exhibit, o.table)
     if o.single:
         return Tally(undecided=sum(counts))
-    tests = o.exhibit.claims.values() if o.table else ()
-    held = [bool(test(o.table)) for test in tests]
-    return Tally(*counts, sum(held), len(held))
+    held = list(claimed(o.exhibit, o.table).values())
+    return Tally(*counts, *map(held.count, (True, False, None)))
 
 
 def hours_left(o):
@@ -187,7 +188,8 @@ def of_paper(paper, outcomes):  # -> a row of the scoreboard
         "differs": total.differ - explained,
         "undecided": total.undecided,
         "CPU hours to decide": f"{hours:.1f}" if total.undecided else "",
-        "claims that hold": f"{total.hold} of {total.claims}",
+        "claims that hold": f"{total.hold} of {sum(total[3:])}",
+        "claims undecided": total.open,
     }
 
 
@@ -279,11 +281,11 @@ def _first_words(outcomes):
     return (
         f"{profiles} profile: {len(outcomes)} exhibits; of {sum(total[:3])} printed numbers "
         f"{total.agree} agree, {total.differ} differ and {total.undecided} are undecided; of "
-        f"{total.claims} claims {total.hold} hold. A number differs if it is further away than "
-        "1.96 standard errors or so, and agrees if it is not and a difference of one standard "
-        "deviation would have been seen. ✓: all of an exhibit agrees; ?: nothing differs, but some "
-        "are undecided; ≠: its claims hold, some numbers differ; ✗: a claim does not hold; –: "
-        "nothing is printed to compare with."
+        f"{sum(total[3:])} claims {total.hold} hold and {total.open} are undecided. "
+        "A number differs if it is further away than 1.96 standard errors or so, and agrees if it "
+        "is not and a difference of one standard deviation would have been seen. ✓: all of an "
+        "exhibit agrees; ?: nothing differs, but some are undecided; ≠: no claim fails, some "
+        "numbers differ; ✗: a claim does not hold; –: nothing is printed to compare with."
     )
 
 

@@ -8,6 +8,7 @@ __all__ = [
     "CHAPTERS",
     "HOMES",
     "VERBS",
+    "HOLDS",
     "EARLIER",
     "Exhibit",
     "exhibit",
@@ -23,6 +24,7 @@ __all__ = [
     "in_short",
     "markdown_table",
     "agreement",
+    "claimed",
     "verdict",
     "Outcome",
     "Plan",
@@ -93,7 +95,8 @@ class Exhibit:
     prints, protocol, why : str, default=""
         What the paper has, how ours is made, and the reason where ours differs.
     claims : dict, optional
-        What the paper says in words, as sentence -> test of the table.
+        What the paper says in words, as sentence -> test of the table, which returns None where
+        that is undecided.
     counts : str, default="r"
         The value of a job that numbers the replications, from 0.
     over : str, default=""
@@ -309,12 +312,14 @@ def _brief(v):  # -> list of texts
     """A number to six digits or a word; of an array its shape, mean and standard deviation."""
     if isinstance(v, np.ndarray) and v.dtype.kind in "bif":
         return [*map(str, v.shape), entry(float(v.mean())), entry(float(v.std()))]
-    return [entry(v) if np.ndim(v) == 0 else str(np.shape(v))]
+    text = entry(v) if np.ndim(v) == 0 else str(np.shape(v))
+    return [text if len(text) < 80 else hashlib.sha256(text.encode()).hexdigest()[:16]]
 
 
 def in_short(rows):
-    """The first twenty rows, each entry as a few texts."""
-    return [{k: _brief(v) for k, v in r.items()} for r in rows[:20]]
+    """The first five rows as texts, without what says how far a solver went."""
+    said = [{k: v for k, v in r.items() if not re.search("gap|violation", k)} for r in rows[:5]]
+    return [{k: _brief(v) for k, v in r.items()} for r in said]
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6cd20c7b
@@ -354,11 +359,18 @@ def markdown_table(rows, columns=()):  # columns: "heading=key:format", or just 
 
 # %% ../../nbs/studies/63_runner.ipynb #6bb4a9be
 VERBS = ("agrees", "agree"), ("differs", "differ"), ("is undecided", "are undecided")
+HOLDS = {True: "holds", False: "does not hold", None: "undecided"}
 
 
 def agreement(e, table):  # -> numbers that (agree, differ, are undecided)
     """Count how our numbers stand beside the paper's."""
     return counted(judgements(table, e.over, e.theirs))
+
+
+def claimed(e, table):  # -> {claim: True, False or None}
+    """Test the claims of an exhibit."""
+    found = {claim: test(table) for claim, test in e.claims.items()} if table else {}
+    return {claim: None if holds is None else bool(holds) for claim, holds in found.items()}
 
 
 def verdict(e, table):  # -> one line
@@ -371,8 +383,7 @@ def verdict(e, table):  # -> one line
         said.append(f"of {sum(counts)} numbers {words}")
     elif not e.claims:
         said.append("nothing printed to compare with")
-    for claim, test in e.claims.items() if table else ():
-        said.append(f"{'holds' if test(table) else 'does not hold'}: {claim}")
+    said += [f"{HOLDS[holds]}: {claim}" for claim, holds in claimed(e, table).items()]
     return ". ".join(filter(None, ["; ".join(said), e.why]))
 
 
@@ -617,8 +628,9 @@ def note(o, root=None):
     e = o.exhibit
     made = dict(code=e.code, jobs=o.jobs, sample=o.sample)
     found = records(e.paper, root) | {e.name: made}
-    text = json.dumps(dict(sorted(found.items())), indent=1)
-    record_file(e.paper, root).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    lines = (f"{json.dumps(name)}: {plain(made)}" for name, made in sorted(found.items()))
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    record_file(e.paper, root).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _same(a, b):  # texts

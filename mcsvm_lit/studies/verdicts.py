@@ -16,6 +16,7 @@ __all__ = [
     "counted",
     "paired",
     "mcnemar",
+    "larger",
 ]
 
 # %% ../../nbs/studies/62b_verdicts.ipynb #45310cc3
@@ -146,3 +147,8 @@ def mcnemar(ours, theirs, rows, matters=0.01):  # -> Comparison
     """
     apart = ours + theirs
     return compare((ours - theirs) / rows, np.sqrt(max(apart, 1)) / rows, matters)
+
+
+def larger(comparison):  # -> True, False or None
+    "Is ours larger? None where the difference does not stand out."
+    return bool(comparison.z > 0) if comparison.word == "differs" else None
