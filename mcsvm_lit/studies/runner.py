@@ -644,7 +644,7 @@ def _same(a, b):  # texts
 def alike(some, others):  # of `in_short`
     """Have two lists of rows the same names and, to a thousandth, the same entries?"""
     texts = [
-        [text for r in rows for k, v in r.items() for text in (k, *v)] for rows in (some, others)
+        [text for r in rows for k in sorted(r) for text in (k, *r[k])] for rows in (some, others)
     ]
     return len(texts[0]) == len(texts[1]) and all(map(_same, *texts))
 
