@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from mcsvm_lit import CrammerSingerSVC, KernelLogisticRegression, LabelRankingSVC
+from mcsvm_lit.core import estimators
 
 BOTH = (CrammerSingerSVC, KernelLogisticRegression)
 each = pytest.mark.parametrize("cls", BOTH, ids=lambda c: c.__name__)
@@ -242,3 +243,13 @@ def test_a_warm_start_ends_no_worse_than_a_cold_one(seed):
     warm = m.fit(Z, y).certificate_
     assert cold.converged and warm.converged
     assert_allclose(warm.primal, cold.primal, rtol=2e-4)
+
+
+@each
+def test_large_tables_are_told_before_a_fit(cls, monkeypatch):
+    monkeypatch.setattr(estimators, "MUCH", 1e-3)
+    with pytest.warns(UserWarning, match="megabytes beside cache_size"):
+        cls().fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cls(kernel="linear").fit(X, Y)

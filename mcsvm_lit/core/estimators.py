@@ -5,9 +5,12 @@
 # %% auto #0
 __all__ = [
     "INSIDE",
+    "TABLES",
+    "MUCH",
     "progress",
     "callers_level",
     "warn_unconverged",
+    "warn_of_size",
     "whole",
     "WholeFit",
     "kernel_scores",
@@ -71,6 +74,22 @@ def warn_unconverged(what, certificate, limit="max_iter"):  # returns the certif
             stacklevel=callers_level(),
         )
     return certificate
+
+
+TABLES = 12  # numbers that a solver in the kernel matrix holds for each example and class
+MUCH = 500  # megabytes of them that go without saying
+
+
+def warn_of_size(n, K):  # examples, classes
+    "Warn before a fit whose coefficients, one for each example and class, take much memory."
+    megabytes = TABLES * 8 * n * K / 2**20
+    if megabytes > MUCH:
+        warnings.warn(
+            f"{n:,} examples in {K:,} classes take some {megabytes:,.0f} megabytes beside "
+            "cache_size, for a coefficient of each example and class. The linear kernel and `rank` "
+            "take less.",
+            stacklevel=callers_level(),
+        )
 
 
 # %% ../../nbs/core/06_estimators.ipynb #9c48c285

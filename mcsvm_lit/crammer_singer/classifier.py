@@ -26,7 +26,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
-from mcsvm_lit.core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
+from mcsvm_lit.core.estimators import (
+    Certified,
+    Expansion,
+    KernelClassifier,
+    warn_of_size,
+    warn_unconverged,
+)
 from mcsvm_lit.core.kernels import refuse_indefinite
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,
@@ -302,7 +308,10 @@ class CrammerSingerSVC(Certified, KernelClassifier):
 
     def _fit_all(self, training, start):  # distributions to start from, or None
         "Among all functions of the kernel."
-        per_pass = 1 if training.kernel.name == "linear" else len(training)  # steps
+        linear = training.kernel.name == "linear"
+        per_pass = 1 if linear else len(training)  # steps
+        if not linear:
+            warn_of_size(len(training), training.n_classes)
         goal = Goal(self.tol, self.max_iter * per_pass, self.cache_size, self.verbose)
         problem, solution = self._solved(training, goal, start)
         passes = -(-solution.certificate.n_iter // per_pass)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
-from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
+from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_of_size, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
 from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
 from mcsvm_lit.core.losses import Softmax
@@ -285,6 +285,8 @@ class KernelLogisticRegression(Certified, KernelClassifier):
             refuse_indefinite(training.kernel, training.X)
         if self.rank is not None and training.kernel.name != "linear":
             return self._keep_landmarks(training, self._on_landmarks(training))
+        if training.kernel.name != "linear":
+            warn_of_size(len(training), training.n_classes)
         how = (self.C, self.fit_intercept, self.cache_size, self.solver)
         problem = logistic_problem(training, *how)
         before = self._start(training, problem)
