@@ -157,7 +157,7 @@ def site(root=ROOT):
     if root == ROOT and passed.has_passed(digest):
         return
     code, printed = ran("docs/build.py", cwd=root)
-    if not code and root == ROOT:
+    if not code and (root / ANSWERS).exists():
         code, printed = ran("-m", "pytest", "-q", ANSWERS, cwd=root)
     if code:
         yield printed

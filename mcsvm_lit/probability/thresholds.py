@@ -159,8 +159,8 @@ def partner(problem, dual, i, top):
     G, d, s, lo, _ = problem
     j, best, row = -1, 0.0, G[i]
     for k in range(len(s)):
-        fall = top - s[k] + dual.F[k]
-        if fall > 0 and dual.β[k] > lo[k]:
+        fall = top - s[k] + dual.F[k]  # of `i` itself: nothing, or what rounding makes of it
+        if k != i and fall > 0 and dual.β[k] > lo[k]:
             gain = fall * fall / max(d[i] + d[k] - 2 * row[k], FLAT)
             if gain > best:
                 j, best = k, gain
@@ -444,6 +444,9 @@ def solve_thresholds(
         follow(G, s, c[late], True, AIM * tol / 2, most, again)
         for whole, part in zip(answers, again):
             whole[late] = part
+    else:  # exchanges came last: what they say of scores that were updated many times is not it
+        if fresh:
+            examine(G, s, c, answers)
     return ThresholdSolutions(s, c, B, F, *answers.found.T)
 
 

@@ -30,7 +30,7 @@ __all__ = [
     "exchange",
     "follow_pieces",
     "Followed",
-    "trace_lengths",
+    "trace_length",
     "joined",
     "follow",
 ]
@@ -288,14 +288,10 @@ class Followed(NamedTuple):
     why: str  # it stopped: "end", "low", "events" or "ties"; "interrupted" on an exception
 
 
-def trace_lengths(n, d, most):
-    "The lengths of the traces, the first of them for a short path."
+def trace_length(n, d, first):
+    "The length of the next trace; the first one is for a short path."
     longest = max(SMALL_TRACE, min(TRACE_SIZE // (n * d), LARGE_TRACE))
-    m = min(3 * n + 64, longest)
-    while most > 0:
-        yield min(most, m)
-        most -= m
-        m = longest
+    return min(3 * n + 64, longest) if first else longest
 
 
 def joined(traces, d):  # -> Trace
@@ -335,7 +331,9 @@ def follow(  # -> Followed
     lines, traces, why = new_lines(program), [], "events"
     try:
         with progress(verbose=verbose, desc="path", unit=" events", total=None) as bar:
-            for m in trace_lengths(n, d, most):
+            while most > 0:
+                m = min(most, trace_length(n, d, not traces))
+                most -= m
                 trace = new_trace(m + 1, d)
                 j, stop = follow_pieces(program, state, lines, trace, low, patience)
                 traces.append([x[:j] for x in trace])
