@@ -33,7 +33,6 @@ from mcsvm_lit.core.estimators import (
     warn_of_size,
     warn_unconverged,
 )
-from mcsvm_lit.core.kernels import refuse_indefinite
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,
     Bias,
@@ -48,6 +47,7 @@ from mcsvm_lit.core.landmarks import (
 )
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
+from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Effort, Goal, solve
 from mcsvm_lit.crammer_singer.costs import cost_table

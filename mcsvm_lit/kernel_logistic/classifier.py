@@ -23,10 +23,11 @@ from scipy.special import log_softmax
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_of_size, warn_unconverged
-from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
+from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
 from mcsvm_lit.core.losses import Softmax
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
+from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import row_codes

@@ -40,7 +40,7 @@ from scipy import sparse
 
 from mcsvm_lit.core.boxqp import checked_matrix
 from mcsvm_lit.core.certificates import ROUNDOFF, Certificate, roundoff
-from mcsvm_lit.core.kernels import check_psd
+from mcsvm_lit.core.semidefinite import check_psd
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import Training
 from mcsvm_lit.engine.threads import across
