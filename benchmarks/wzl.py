@@ -6,7 +6,8 @@ They stand beside those of a general solver and those that the paper prints.
 import numpy as np
 from harness import benchmark, once, seconds, small
 
-from mcsvm_lit.core.kernels import Kernel, pivoted_cholesky
+from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.semidefinite import pivoted_cholesky
 from mcsvm_lit.core.simplex import simplex_grid
 from mcsvm_lit.probability.ascent import solve_hinge
 from mcsvm_lit.probability.path_in_weights import Sample, solve_many

@@ -12,7 +12,8 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from mcsvm_lit.core.boxqp import box_program, solve_boxqp
-from mcsvm_lit.core.kernels import Kernel, KernelRows
+from mcsvm_lit.core.kernel_rows import KernelRows
+from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import Hinge, below_top, loss_values, one_hot
 from mcsvm_lit.core.simplex import project_cs, project_row, project_simplex
 from mcsvm_lit.core.solving import Goal

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
-from mcsvm_lit.core.kernels import Kernel, pivoted_cholesky
+from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.semidefinite import pivoted_cholesky
 from mcsvm_lit.kernel_logistic.problem import best_intercept, logistic_kl
 from mcsvm_lit.kernel_logistic.solvers import solve_klr
 from mcsvm_lit.probability.simplex import expected_shares, inverse_shares

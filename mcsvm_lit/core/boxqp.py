@@ -448,7 +448,7 @@ def _smo_loop(program, d, x, g, tol, steps):  # changes x and g -> steps taken, 
 # %% ../../nbs/core/05_boxqp.ipynb #f99727e1
 NOT_PSD = (
     "Q is not positive semidefinite: the problem is not convex. A kernel matrix that should be: "
-    "check it with `check_psd` in mcsvm_lit.core.kernels."
+    "check it with `check_psd` in mcsvm_lit.core.semidefinite."
 )
 UNBOUNDED = (
     "The problem is unbounded below: the objective falls for ever in a direction in which Q is "

@@ -32,8 +32,10 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mcsvm_lit.core.certificates import relative_gap
-from mcsvm_lit.core.kernels import Kernel, KernelRows, check_psd
+from mcsvm_lit.core.kernel_rows import KernelRows
+from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import Hinge, below_top, loss_certificate, one_hot
+from mcsvm_lit.core.semidefinite import check_psd
 from mcsvm_lit.core.simplex import project_simplex
 from mcsvm_lit.crammer_singer.problem import psi
 

@@ -39,10 +39,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcsvm_lit.core.estimators import Expansion, WholeFit, warn_unconverged
-from mcsvm_lit.core.kernels import Kernel, refuse_indefinite
+from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.linear_algebra import least_squares
 from mcsvm_lit.core.losses import Costs
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
+from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.simplex import own_and_rest, project_row, project_simplex
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import scale_gamma, weighted_set

@@ -28,7 +28,8 @@ from scipy.sparse import issparse
 from scipy.special import expit
 
 from mcsvm_lit.core.certificates import score_rounding
-from mcsvm_lit.core.kernels import Kernel, KernelRows, Side, kernel_block, kernel_sides
+from mcsvm_lit.core.kernel_rows import KernelRows
+from mcsvm_lit.core.kernels import Kernel, Side, kernel_block, kernel_sides
 from mcsvm_lit.core.single import DoubleRows, KeptRows, KeptTiles, SingleRows
 from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.engine.compiled import Vector

@@ -27,8 +27,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit
 
-from mcsvm_lit.core.kernels import pivoted_cholesky
 from mcsvm_lit.core.linear_algebra import conjugate_gradients, definite_solver, least_squares
+from mcsvm_lit.core.semidefinite import pivoted_cholesky
 from mcsvm_lit.kernel_logistic.binary import Interior, LogisticState, interior
 from mcsvm_lit.kernel_logistic.newton import (
     NEWTON_LIMIT,

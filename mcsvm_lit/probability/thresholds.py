@@ -80,8 +80,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, score_rounding
-from mcsvm_lit.core.kernels import KernelRows, check_psd
+from mcsvm_lit.core.kernel_rows import KernelRows
 from mcsvm_lit.core.linear_algebra import least_squares
+from mcsvm_lit.core.semidefinite import check_psd
 from mcsvm_lit.core.simplex import room_along
 from mcsvm_lit.engine.compiled import Matrix, Vector, kernel
 from mcsvm_lit.engine.threads import one_thread

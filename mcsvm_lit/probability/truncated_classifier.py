@@ -46,9 +46,10 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from mcsvm_lit.core.certificates import FEASIBLE
 from mcsvm_lit.core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
-from mcsvm_lit.core.kernels import Kernel, check_psd, pivoted_cholesky
+from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import MARGIN_LOSSES
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
+from mcsvm_lit.core.semidefinite import check_psd, pivoted_cholesky
 from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.probability.ascent import BY_KERNEL, BY_ROWS, DualAscent, solution_of
 from mcsvm_lit.probability.bounds import LabelSlack, label_slack, radius, squared_distances

@@ -34,7 +34,7 @@ import numpy as np
 from scipy import sparse
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
-from mcsvm_lit.core.kernels import check_psd, refuse_indefinite
+from mcsvm_lit.core.semidefinite import check_psd, refuse_indefinite
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.twin_ksvc.event_loop import follow, starting_state
 from mcsvm_lit.twin_ksvc.events import left_sum, program_of

@@ -25,8 +25,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from mcsvm_lit.core.estimators import callers_level, progress
-from mcsvm_lit.core.kernels import Kernel, check_psd
+from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.scikit_learn import Interval, fit_context
+from mcsvm_lit.core.semidefinite import check_psd
 from mcsvm_lit.core.training import folds_of, gather, scale_gamma
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_ksvc.ballot import Ballot, climb

@@ -37,7 +37,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from mcsvm_lit.core.estimators import progress
-from mcsvm_lit.core.kernels import pivoted_cholesky, refuse_indefinite
+from mcsvm_lit.core.semidefinite import pivoted_cholesky, refuse_indefinite
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.twin_ksvc.path_in_lambda import twin_path

@@ -93,7 +93,8 @@ from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from mcsvm_lit.core.drawing import COLORS, axes, style
-from mcsvm_lit.core.kernels import Kernel, KernelRows
+from mcsvm_lit.core.kernel_rows import KernelRows
+from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import one_hot
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal

@@ -112,7 +112,8 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 
-from mcsvm_lit.core.kernels import Kernel, gamma_of, pivoted_cholesky
+from mcsvm_lit.core.kernels import Kernel, gamma_of
+from mcsvm_lit.core.semidefinite import pivoted_cholesky
 from mcsvm_lit.kernel_logistic.binary import Interior, Labels, balanced
 from mcsvm_lit.kernel_logistic.classifier import KernelLogisticRegression
 from mcsvm_lit.kernel_logistic.pairs import REST_LOGIT, REST_SHARE, fast_gap, pair_steps
