@@ -261,16 +261,17 @@ def as_started(problem, goal, before):
     return Solution(state, certificate, "start")
 
 
-def one_after_another(problem, goal, strategies, before, watch):
+def one_after_another(problem, goal, strategies, watch, before=None, start=None):
     "Let strategies take turns from one start until the goal is reached or the steps are spent."
-    best, state = None, problem.start(before)
+    best, state = None, problem.start(before) if start is None else start.state
     for strategy in strategies:
         best = better(take_turns(problem, goal, strategy, state, watch), best)
         if best.certificate.converged or watch.spent(goal):
             break
         state = best.state
-    if not np.isfinite(best.certificate.gap):  # whatever was found, the start is better
-        best = better(best, as_started(problem, goal, before))
+    lost = not np.isfinite(best.certificate.gap)
+    if lost or (start is not None and better(best, start) is start):
+        best = better(best, as_started(problem, goal, before))  # again: they may work in place
     return best
 
 
@@ -299,13 +300,13 @@ def solve(problem, goal, strategies, before=None):
         names = ", ".join(s.name for s in strategies)
         raise ValueError(f"None of the strategies suits this problem: {names}.")
     watch = Watch(goal)
-    kept = None if before is None else as_started(problem, goal, before)
-    if kept is not None and kept.certificate.converged:
-        return kept  # nothing is left to do, and more steps could make it worse
+    start = None if before is None else as_started(problem, goal, before)
+    if start is not None and start.certificate.converged:
+        return start  # nothing is left to do, and more steps could make it worse
     with watch:
-        best = better(one_after_another(problem, goal, suited, before, watch), kept)
+        best = one_after_another(problem, goal, suited, watch, before, start)
         if before is not None and not best.certificate.converged and not watch.spent(goal):
-            best = better(best, one_after_another(problem, goal, suited, None, watch))
+            best = better(best, one_after_another(problem, goal, suited, watch))
     certificate = replace(best.certificate, n_iter=watch.before)
     return Solution(best.state, certificate, best.strategy)
 

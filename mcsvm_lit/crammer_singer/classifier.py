@@ -306,7 +306,7 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         warn_unconverged("CrammerSingerSVC", self.certificate_)
         return self
 
-    def _fit_all(self, training, start):  # distributions to start from, or None
+    def _fit_all(self, training, start):  # a state to start from, or None
         "Among all functions of the kernel."
         linear = training.kernel.name == "linear"
         per_pass = 1 if linear else len(training)  # steps
@@ -346,6 +346,7 @@ class CrammerSingerSVC(Certified, KernelClassifier):
     def _keep_landmarks(self, training, fit):
         "Set the fitted attributes of a classifier in the span of landmarks."
         self.certificate_, self.full_certificate_ = fit.certificate, fit.full
+        self._prototypes = None
         α = own_and_rest(fit.η, training.y, self.C * training.weights)
         self._keep_patterns(training, fit.η, fit.F, α)
         self.support_ = training.first[fit.landmarks.rows]
@@ -373,7 +374,7 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         return CrammerSinger.of(training, C, self.fit_intercept, self._table)
 
     def _start(self, training):
-        "The distributions of the last fit, where rows and labels are the same; None if of no use."
+        "What the last fit left, distributions where labels are the same; None if of no use."
         last = vars(self._before)
         if not self.warm_start or not last or len(self._labels) != len(training.labels):
             return None
@@ -383,7 +384,8 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         place = self._place[training.first]
         same = (place >= 0) & (self._labels[training.first] == training.y)
         η[same] = last["label_distribution_"][place[same]]
-        return η
+        linear = training.kernel.name == "linear"
+        return State(η, None, self._prototypes) if linear else η
 
     def _keep(self, training, problem, solution):
         "Set the fitted attributes."
@@ -395,6 +397,7 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         self.dual_coef_ = α[support]
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(self._shift * self.dual_coef_.sum(0))
+        self._prototypes = M
         if M is not None:  # the very prototypes that the certificate is about
             self.coef_, self.intercept_ = map(one_of_two, problem.rows.split(M))
 

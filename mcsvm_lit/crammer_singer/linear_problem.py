@@ -184,7 +184,11 @@ class LinearCrammerSinger:
         return self.rows.prototypes(own_and_rest(η, self.y, self.c))
 
     def start(self, before=None):
-        "All mass on the own class, or the distributions `before`, and the prototypes they make."
+        """All mass on the own class, or the distributions `before`, and the prototypes they make.
+
+        Where `before` is a state, its prototypes stay if they stand better.
+        """
+        before, kept = (before.η, before.M) if isinstance(before, State) else (before, None)
         η = one_hot(self.y, self.K) if before is None else np.array(before, float, order="C")
         empty = np.flatnonzero(self.terms.A == 0)
         η[empty] = one_hot(self.terms.added[self.terms.kind[empty]].argmax(1), self.K)
@@ -196,8 +200,13 @@ class LinearCrammerSinger:
         if before is None:  # neither empty rows nor exchanges add to the prototypes
             M = np.zeros((self.K, self.rows.width), order="F" if self.rows.csr else "C")
             return State(η, np.zeros(η.shape), M)
-        M = self.prototypes(η)
-        return State(η, self.rows.scores(M), M)
+        made = self.prototypes(η)
+        state = State(η, self.rows.scores(made), made)
+        if np.shape(kept) != made.shape:
+            return state
+        M = kept.copy(order="K")
+        states = state, State(η, self.rows.scores(M), M)
+        return min(states, key=lambda s: abs(self.certify(s).gap))
 
     def refresh(self, state):
         "The scores of the prototypes, computed again."

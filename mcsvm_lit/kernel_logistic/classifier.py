@@ -32,7 +32,12 @@ from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import row_codes
 from mcsvm_lit.kernel_logistic.binary import BinaryLogistic, Gram
-from mcsvm_lit.kernel_logistic.linear import FeatureNewton, LinearLogistic, few_features
+from mcsvm_lit.kernel_logistic.linear import (
+    FeatureNewton,
+    LinearLogistic,
+    LinearState,
+    few_features,
+)
 from mcsvm_lit.kernel_logistic.many_rows import SingleNewton
 from mcsvm_lit.kernel_logistic.multinomial import (
     SoftmaxLogistic,
@@ -87,29 +92,38 @@ def logistic_strategies(problem, solver, fresh):
 
 # %% ../../nbs/kernel_logistic/25_classifier.ipynb #121eb04c
 class LastFit(NamedTuple):
-    "What a warm start needs: kernel, rows (as codes), labels, weights, and the logits."
+    "What a warm start needs: kernel, rows (as codes), labels, weights, intercept, and the state."
 
     kernel: Kernel
     rows: np.ndarray
     classes: np.ndarray
     y: np.ndarray
     c: np.ndarray
+    intercept: bool
     u: np.ndarray
+    linear: LinearState | None
 
     @classmethod
-    def of(cls, training, problem, u):
-        "What is to be remembered of a fit that ended, or was interrupted, at the logits u."
-        rows = row_codes(training.X)
-        return cls(training.kernel, rows, training.classes, training.y, problem.c, u)
+    def of(cls, training, problem, state):
+        "What is to be remembered of a fit that ended, or was interrupted, at a state."
+        linear = state if isinstance(state, LinearState) else None
+        data = row_codes(training.X), training.classes, training.y
+        return cls(training.kernel, *data, problem.c, problem.intercept, state.u, linear)
 
-    def start(self, training, problem):  # -> logits, or None
-        "The logits for other weights, if kernel, rows and labels are those of the last fit."
+    def start(self, training, problem):  # -> logits or a state, or None
+        """Where to begin, if kernel, rows and labels are those of the last fit.
+
+        The logits for other weights; of the same linear problem the very state.
+        """
         then = (self.rows, self.classes, self.y)
         now = (row_codes(training.X), training.classes, training.y)
         same = all(map(np.array_equal, then, now)) and self.kernel == training.kernel
         wide = isinstance(problem, LinearLogistic) or training.n_classes > 2
         if not same or (self.u.ndim == 2) != wide:
             return None
+        equal = np.array_equal(self.c, problem.c) and self.intercept == problem.intercept
+        if self.linear is not None and equal:
+            return self.linear
         return shrunken(self.u, self.y, np.minimum(1.0, self.c / problem.c))
 
 
@@ -297,12 +311,12 @@ class KernelLogisticRegression(Certified, KernelClassifier):
             solution = solve(problem, goal, strategies, before)
         except KeyboardInterrupt as stop:
             if hasattr(stop, "state"):
-                self._last = LastFit.of(training, problem, stop.state.u)
+                self._last = LastFit.of(training, problem, stop.state)
             raise
-        self._last = LastFit.of(training, problem, solution.state.u)
+        self._last = LastFit.of(training, problem, solution.state)
         return self._fitted(training, problem, solution)
 
-    def _start(self, training, problem):  # -> logits, or None
+    def _start(self, training, problem):  # -> logits or a state, or None
         "Where the last fit ended, if it is of use."
         last = getattr(self, "_last", None) if self.warm_start else None
         return last.start(training, problem) if last else None

@@ -152,7 +152,9 @@ class LinearLogistic:
         return LinearState(log_probabilities(F + b), F, θ, b)
 
     def start(self, before=None):
-        "Zero, or the prototypes that given log η make."
+        "Zero, or the prototypes that given log η make, or a state of this problem as it is."
+        if isinstance(before, LinearState):
+            return before
         if before is None:
             return self.at(np.zeros((self.K, self.table.Z.shape[1])))
         M = self.table.prototypes(self.coefficients(log_probabilities(before)))

@@ -19,6 +19,7 @@ __all__ = [
     "centred_rows",
     "about_origin",
     "LinearPlanes",
+    "definite",
     "KernelPlanes",
     "kernel_planes",
     "RobustPlanes",
@@ -205,6 +206,19 @@ class LinearPlanes:
 
 
 # %% ../../nbs/twin_margin/33a_planes.ipynb #4a26a1b0
+def definite(Q, noise, doubt):  # -> Q with a larger diagonal where it needs one, what was added
+    """A matrix of a kernel that is positive semidefinite, if need be made so.
+
+    The usual errors of its entries are `noise`. Between images that lie closer than the errors
+    of their kernel values the worst case can show, which is `doubt`.
+    """
+    try:
+        raised = checked_matrix(Q, len(Q), noise)
+    except ValueError:
+        raised = checked_matrix(Q, len(Q), doubt)
+    return raised, float((raised - Q).diagonal().max(initial=0.0))
+
+
 @dataclass(frozen=True, eq=False)
 class KernelPlanes:
     """Planes from the kernel matrix.
@@ -227,9 +241,8 @@ class KernelPlanes:
 
     def plane(self, side, r):
         Gc, g, gg = weighted_pieces(self.G, side)
-        Q = about_rest(Gc, g, gg)
-        Q = checked_matrix(Q, len(Q), self.noise)
-        problem = MarginProblem(Q, r, side.caps(r), self.doubt)
+        Q, added = definite(about_rest(Gc, g, gg), self.noise, self.doubt)
+        problem = MarginProblem(Q, r, side.caps(r), self.doubt, added)
         p = problem.plane(solve(problem, self.goal, [Pairs()]))
         return self.finished(plane_from_margin(p, side, g, gg))
 

@@ -236,9 +236,9 @@ def score_reach(d, μ):  # diagonal of Q, shares
     return float(lengths.max() * (μ @ lengths))
 
 
-def with_diagonal(noise, μ):  # ε_Q, shares
-    "How far a score can be off if `checked_matrix` has added to the diagonal, as in (30.14)."
-    return noise * (1 + 2 * len(μ) * float(μ.max(initial=0.0)))
+def with_diagonal(noise, added, μ):  # ε_Q, δ, shares
+    "How far errors of entries and what was added to the diagonal move a score, (30.14)."
+    return noise + 2 * added * float(μ.max(initial=0.0))
 
 
 def margin_rounding(reach, caps, terms, moved=0.0):  # score_reach, Σu, terms, what moves scores
@@ -275,12 +275,15 @@ class MarginProblem:
         The caps of the multipliers.
     noise : float, default=0.0
         How far entries of `Q` can be from exact ones.
+    added : float, default=0.0
+        What was added to the diagonal, so that `Q` is positive semidefinite.
     """
 
     Q: np.ndarray
     r: float
     u: np.ndarray
     noise: float = 0.0
+    added: float = 0.0
 
     def point(self, μ):  # -> MarginPoint
         "What follows from multipliers, which are put exactly into the hull."
@@ -303,7 +306,8 @@ class MarginProblem:
         "The gap (30.10), for (30.1) with ν = 1."
         μ, f = state
         dual, gap = -float(f @ μ) / 2, max(float(f @ (μ - lowest(f, self.u))), 0.0)
-        reach, moved = score_reach(self.Q.diagonal(), μ), with_diagonal(self.noise, μ)
+        reach = score_reach(self.Q.diagonal(), μ)
+        moved = with_diagonal(self.noise, self.added, μ)
         return Certificate(
             dual + gap,
             dual,
