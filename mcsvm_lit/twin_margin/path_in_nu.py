@@ -26,7 +26,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
-from mcsvm_lit.core.boxqp import NOT_PSD
+from mcsvm_lit.core.box_certificate import NOT_PSD
 from mcsvm_lit.core.certificates import ROUNDOFF, Certificate, roundoff
 from mcsvm_lit.core.paths import ExactPath, between, largest
 from mcsvm_lit.engine.threads import cached_property, one_thread
