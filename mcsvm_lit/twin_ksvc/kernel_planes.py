@@ -47,7 +47,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
-from mcsvm_lit.core.boxqp import NOT_PSD, BoxProgram, boxqp_trusted
+from mcsvm_lit.core.box_certificate import NOT_PSD, BoxProgram
+from mcsvm_lit.core.boxqp import boxqp_trusted
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.kernels import gram_block
 from mcsvm_lit.engine.threads import cached_property

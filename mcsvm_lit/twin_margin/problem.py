@@ -47,7 +47,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcsvm_lit.core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
+from mcsvm_lit.core.box_certificate import multiplier
+from mcsvm_lit.core.boxqp import boxqp_trusted, checked_matrix, project_box
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.engine.compiled import kernel, stable_order
