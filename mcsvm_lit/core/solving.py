@@ -20,6 +20,7 @@ __all__ = [
     "one_after_another",
     "solve",
     "Pace",
+    "collect",
     "solve_parts",
 ]
 
@@ -334,6 +335,25 @@ class Pace:
 
 
 # %% ../../nbs/core/08_solving.ipynb #e3bac028
+def collect(answers, size, note=None, verbose=0, **bar):  # iterable; functions of an answer -> list
+    """Return all answers, with a bar of their sizes and a note at its end.
+
+    A `KeyboardInterrupt` carries those that came before it as its attribute `finished`.
+    """
+    finished = []
+    try:
+        with progress(verbose=verbose, **bar) as shown:
+            for answer in answers:
+                finished.append(answer)
+                shown.update(size(answer))
+                if note is not None:
+                    shown.set_postfix_str(note(answer), refresh=False)
+    except KeyboardInterrupt as stop:
+        stop.finished = finished
+        raise
+    return finished
+
+
 def solve_parts(  # noqa: PLR0913 (what is to be done, what is left of before, and how)
     work,  # function of a part
     parts,  # list
@@ -352,13 +372,11 @@ def solve_parts(  # noqa: PLR0913 (what is to be done, what is left of before, a
     sizes = [1] * len(parts) if sizes is None else sizes
     todo = [j for j in range(len(parts)) if j not in done]
     run = across(lambda j: work(parts[j]), todo, n_jobs)
-    before = sum(sizes[j] for j in done)
+    bar = dict(desc=desc, total=sum(sizes), initial=sum(sizes[j] for j in done))
     try:
-        with progress(verbose=verbose, desc=desc, total=sum(sizes), initial=before) as bar:
-            for j, answer in zip(todo, run):
-                done[j] = answer
-                bar.update(sizes[j])
-    except KeyboardInterrupt:
+        done |= collect(zip(todo, run), lambda found: sizes[found[0]], verbose=verbose, **bar)
+    except KeyboardInterrupt as stop:
+        done |= stop.finished
         if done:
             unfinished[hash(facts)] = done
         raise
