@@ -118,9 +118,9 @@ class Effort:
     watch: "Watch"
     goal: Goal = field(default_factory=Goal)
 
-    def reached(self, primal, gap, rounding=0.0):
-        "Is the gap small enough to stop, by the rule of the certificate?"
-        return reached(self.aim, primal, gap, rounding)
+    def reached(self, primal, gap, rounding=0.0, share=1.0):
+        "Is the gap within a share of the aim, by the rule of the certificate?"
+        return reached(share * self.aim, primal, gap, rounding)
 
     def give_up(self):
         "Say that the aim is out of reach, so that the next strategy has its turn at once."

@@ -535,7 +535,7 @@ class SolveByColumns:
             P = primal_value(task, state.measured)
             effort.tell(P, terms.sum(), steps)
             S = round_of(state.z, terms, task.hi, FIRST_COLUMNS * GROWTH**steps)
-            if terms.sum() <= ENOUGH * effort.aim * P:
+            if effort.reached(P, terms.sum(), share=ENOUGH):
                 return self._sharpened(problem, state, S), steps
             z = solve_round(problem, state, S, INNER * effort.aim)
             if z is None:
