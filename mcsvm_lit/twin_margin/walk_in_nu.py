@@ -12,9 +12,6 @@ __all__ = [
     "FLAT",
     "DEPENDENT",
     "CANCELLING",
-    "nonnegative_least_squares",
-    "direction_plain",
-    "nu_path_plain",
     "Rows",
     "State",
     "Rates",
@@ -30,98 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcsvm_lit.core.linear_algebra import elbow_append, elbow_delete, least_squares
+from mcsvm_lit.core.linear_algebra import elbow_append, elbow_delete
 from mcsvm_lit.engine.compiled import kernel
-
-
-# %% ../../nbs/twin_margin/31_walk_in_nu.ipynb #ef63c4a2
-def _on_support(M, b, support):  # -> z
-    "The z that makes ‖Mz - b‖ least among those that are zero outside `support`."
-    z = np.zeros(M.shape[1])
-    z[support] = least_squares(M[:, support], b)
-    return z
-
-
-def _towards(x, z, support):  # -> a point between, the coordinates that became zero
-    "From x >= 0 towards `z`, as far as no coordinate becomes negative."
-    blocking = support & (z <= 0)
-    t = x[blocking] / (x[blocking] - z[blocking])
-    return x + t.min() * (z - x), np.flatnonzero(blocking)[t == t.min()]
-
-
-def nonnegative_least_squares(M, b):  # -> x
-    "Teaching code: the x >= 0 with ‖Mx - b‖ least, by Lawson and Hanson's active set."
-    x = np.zeros(M.shape[1])
-    support, refused = x > 0, x > 0
-    flat = 1e-13 * np.abs(M).max() * np.abs(b).max()
-    while True:
-        gain = np.where(support | refused, -np.inf, M.T @ (b - M @ x))
-        new = gain.argmax()
-        if gain[new] <= flat:
-            return x
-        support[new] = True
-        z = _on_support(M, b, support)
-        if z[new] <= 0:  # only rounding let it in
-            support[new], refused[new] = False, True
-            continue
-        while (support & (z <= 0)).any():
-            x, emptied = _towards(x, z, support)
-            support[emptied] = False
-            x[~support] = 0
-            z = _on_support(M, b, support)
-        x = z
-        refused[:] = False
-
-
-# %% ../../nbs/twin_margin/31_walk_in_nu.ipynb #6e094f5b
-def direction_plain(
-    A,  # members about the mean of the others (m, k)
-    λ,  # shares (m,)
-    tied,  # indices of the members at the level
-):  # -> β (m,)
-    "Teaching code: where the members go as the mass decreases, by Theorem 31.5."
-    lift = np.sqrt((A**2).sum(1).max()) or 1.0
-    givers, takers = tied[λ[tied] > 0], tied[λ[tied] < 1]
-    lifted = np.c_[A / lift, np.ones(len(A))]
-    cone = np.r_[lifted[givers], -lifted[takers]].T
-    x = nonnegative_least_squares(cone, np.eye(len(cone))[-1])
-    β = np.zeros(len(λ))
-    β[givers] = x[: len(givers)]
-    β[takers] -= x[len(givers) :]
-    return β / β.sum()
-
-
-# %% ../../nbs/twin_margin/31_walk_in_nu.ipynb #3771fd91
-def _room_plain(λ, f, ρ, β, σ, flat):  # σ: rates of f - ρ -> t
-    "By how much the mass may fall before a member reaches a bound or the level."
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bound = np.where(β > 0, λ / β, np.where(β < 0, (λ - 1) / β, np.inf))
-        approaching = (β == 0) & ((λ == 1) & (σ < -flat) | (λ == 0) & (σ > flat))
-        level = np.where(approaching, (f - ρ) / σ, np.inf)
-    return min(bound.min(), level[level > 0].min(initial=np.inf))
-
-
-def nu_path_plain(
-    A,  # members about the mean of the others (m, k)
-):  # -> (s (b,), λ (b, m), level when coming from above (b,), level when going on (b,))
-    "Teaching code: all solutions of (31.1), one break point after the other."
-    peak = (A**2).sum(1).max() or 1.0
-    λ, ρ, path = np.ones(len(A)), np.inf, []
-    while True:
-        s, f = λ.sum(), A @ (A.T @ λ)
-        free = (λ > 0) & (λ < 1)
-        above = f[free].mean() if free.any() else ρ
-        ρ = above if free.any() else f[λ > 0].max()
-        path.append((s, λ, above, ρ))
-        β = direction_plain(A, λ, np.flatnonzero(np.abs(f - ρ) <= 1e-12 * peak * s))
-        h = β @ A
-        if not ((λ == 1) & (β == 0)).any():  # the upper bounds are idle: straight down to 0
-            return tuple(map(np.array, zip(*path, (0.0, 0 * λ, 0.0, 0.0))))
-        t = _room_plain(λ, f, ρ, β, A @ h - h @ h, 1e-12 * peak)
-        λ = λ - t * β
-        ρ -= t * (h @ h)
-        λ = np.where(λ < 1e-12, 0.0, np.where(λ > 1 - 1e-12, 1.0, λ))
-
 
 # %% ../../nbs/twin_margin/31_walk_in_nu.ipynb #2bab3554
 OUTSIDE, MOVING, ASIDE = 0, 1, 2  # what `Elbow.mark` says of a member
