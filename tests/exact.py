@@ -256,9 +256,20 @@ def judged_margin(model, data):
         return  # the worst case of each example is another problem
     for k, label in enumerate(model.classes_):
         certificate = model.certificates_.get(label)
-        if certificate is None or model.norms_[k] == 0:
+        if certificate is None:
             continue
-        yield from judged_plane(model, data, k, certificate)
+        judged = judged_collapse if model.norms_[k] == 0 else judged_plane
+        yield from judged(model, data, k, certificate)
+
+
+def judged_collapse(model, data, k, certificate):
+    """A class that abstains: w = 0, whatever its multipliers leave of it."""
+    X, _, w, _ = data
+    a = high(model.dual_coef_[:, k])
+    live = np.flatnonzero((a != 0) & (w > 0))
+    _, half, length = expanded(model, X, live, a[live, None])
+    size = (length + reach(model, X)) ** 2 * (1 + 1 / Decimal(float(np.min(model.nu_))))
+    yield Recomputed(certificate, Decimal(0), -half, size)
 
 
 def judged_plane(model, data, k, certificate):
