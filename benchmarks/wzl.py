@@ -10,7 +10,7 @@ from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.semidefinite import pivoted_cholesky
 from mcsvm_lit.core.simplex import simplex_grid
 from mcsvm_lit.probability.ascent import solve_hinge
-from mcsvm_lit.probability.path_in_weights import Sample, solve_many
+from mcsvm_lit.probability.many_weights import Sample, solve_many
 from mcsvm_lit.probability.problem import hinge_cvxpy
 from mcsvm_lit.probability.truncated import Truncation, truncated_many
 from mcsvm_lit.probability.truncated_classifier import TruncatedHingeSVC

@@ -50,7 +50,7 @@ ROWS = 9  # of each class in the small fits
 # What happens only where rounding leaves rows in each other's way.
 NOT_REACHED = {"mcsvm_lit.twin_ksvc.event_loop.makes_room"}
 # These return memory that nobody has written to yet; only its shape can be compared.
-UNWRITTEN = {"mcsvm_lit.twin_margin.path_in_nu._new_track"}
+UNWRITTEN = {"mcsvm_lit.twin_margin.walk_in_nu._new_track"}
 
 COMPARED = Path(__file__).parent / "recorded/compared_with_numba.json"
 

@@ -110,12 +110,12 @@ def whole(fit):
         self._before = SimpleNamespace(**fitted)
         try:
             result = fit(self, *args, **kwargs)
+            del self._before
         except BaseException:
             resume = {name: vars(self)[name] for name in self._resumable if name in vars(self)}
             vars(self).clear()
             vars(self).update(before | resume)
             raise
-        del self._before
         return result
 
     return fit_or_restore

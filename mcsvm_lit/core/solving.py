@@ -20,6 +20,7 @@ __all__ = [
     "one_after_another",
     "solve",
     "Pace",
+    "collect",
     "solve_parts",
 ]
 
@@ -117,9 +118,9 @@ class Effort:
     watch: "Watch"
     goal: Goal = field(default_factory=Goal)
 
-    def reached(self, primal, gap, rounding=0.0):
-        "Is the gap small enough to stop, by the rule of the certificate?"
-        return reached(self.aim, primal, gap, rounding)
+    def reached(self, primal, gap, rounding=0.0, share=1.0):
+        "Is the gap within a share of the aim, by the rule of the certificate?"
+        return reached(share * self.aim, primal, gap, rounding)
 
     def give_up(self):
         "Say that the aim is out of reach, so that the next strategy has its turn at once."
@@ -261,16 +262,17 @@ def as_started(problem, goal, before):
     return Solution(state, certificate, "start")
 
 
-def one_after_another(problem, goal, strategies, before, watch):
+def one_after_another(problem, goal, strategies, watch, before=None, start=None):
     "Let strategies take turns from one start until the goal is reached or the steps are spent."
-    best, state = None, problem.start(before)
+    best, state = None, problem.start(before) if start is None else start.state
     for strategy in strategies:
         best = better(take_turns(problem, goal, strategy, state, watch), best)
         if best.certificate.converged or watch.spent(goal):
             break
         state = best.state
-    if not np.isfinite(best.certificate.gap):  # whatever was found, the start is better
-        best = better(best, as_started(problem, goal, before))
+    lost = not np.isfinite(best.certificate.gap)
+    if lost or (start is not None and better(best, start) is start):
+        best = better(best, as_started(problem, goal, before))  # again: they may work in place
     return best
 
 
@@ -299,13 +301,13 @@ def solve(problem, goal, strategies, before=None):
         names = ", ".join(s.name for s in strategies)
         raise ValueError(f"None of the strategies suits this problem: {names}.")
     watch = Watch(goal)
-    kept = None if before is None else as_started(problem, goal, before)
-    if kept is not None and kept.certificate.converged:
-        return kept  # nothing is left to do, and more steps could make it worse
+    start = None if before is None else as_started(problem, goal, before)
+    if start is not None and start.certificate.converged:
+        return start  # nothing is left to do, and more steps could make it worse
     with watch:
-        best = better(one_after_another(problem, goal, suited, before, watch), kept)
+        best = one_after_another(problem, goal, suited, watch, before, start)
         if before is not None and not best.certificate.converged and not watch.spent(goal):
-            best = better(best, one_after_another(problem, goal, suited, None, watch))
+            best = better(best, one_after_another(problem, goal, suited, watch))
     certificate = replace(best.certificate, n_iter=watch.before)
     return Solution(best.state, certificate, best.strategy)
 
@@ -333,6 +335,25 @@ class Pace:
 
 
 # %% ../../nbs/core/08_solving.ipynb #e3bac028
+def collect(answers, size, note=None, verbose=0, **bar):  # iterable; functions of an answer -> list
+    """Return all answers, with a bar of their sizes and a note at its end.
+
+    A `KeyboardInterrupt` carries those that came before it as its attribute `finished`.
+    """
+    finished = []
+    try:
+        with progress(verbose=verbose, **bar) as shown:
+            for answer in answers:
+                finished.append(answer)
+                shown.update(size(answer))
+                if note is not None:
+                    shown.set_postfix_str(note(answer), refresh=False)
+    except KeyboardInterrupt as stop:
+        stop.finished = finished
+        raise
+    return finished
+
+
 def solve_parts(  # noqa: PLR0913 (what is to be done, what is left of before, and how)
     work,  # function of a part
     parts,  # list
@@ -351,13 +372,11 @@ def solve_parts(  # noqa: PLR0913 (what is to be done, what is left of before, a
     sizes = [1] * len(parts) if sizes is None else sizes
     todo = [j for j in range(len(parts)) if j not in done]
     run = across(lambda j: work(parts[j]), todo, n_jobs)
-    before = sum(sizes[j] for j in done)
+    bar = dict(desc=desc, total=sum(sizes), initial=sum(sizes[j] for j in done))
     try:
-        with progress(verbose=verbose, desc=desc, total=sum(sizes), initial=before) as bar:
-            for j, answer in zip(todo, run):
-                done[j] = answer
-                bar.update(sizes[j])
-    except KeyboardInterrupt:
+        done |= collect(zip(todo, run), lambda found: sizes[found[0]], verbose=verbose, **bar)
+    except KeyboardInterrupt as stop:
+        done |= stop.finished
         if done:
             unfinished[hash(facts)] = done
         raise

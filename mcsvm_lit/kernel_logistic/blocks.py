@@ -281,7 +281,7 @@ def descend_blocks(problem, state, effort, patient=True):  # -> state, steps
         target = BLOCK_EARLY * effort.aim * P
         effort.tell(P, gap + off, steps, blocks.state)
         pace.note(steps, gap + off)
-        if gap + off <= target or steps >= effort.budget:
+        if effort.reached(P, gap + off, share=BLOCK_EARLY) or steps >= effort.budget:
             break
         looked = len(pace.path) % 8 == 0
         if not patient and looked and pace.misses(target, effort.budget, BLOCK_PATIENCE * n):

@@ -312,14 +312,14 @@ class FeatureNewton:
         best, smallest, stalled = state, np.inf, 0
         for steps in range(effort.budget + 1):
             P, gap, slope = values_and_slope(problem, state)
-            if gap <= effort.aim * P:
+            if effort.reached(P, gap):
                 state = problem.at(state.θ, state.b)  # best intercepts: now the gap is (23.18)
                 P, gap, slope = values_and_slope(problem, state)
             effort.tell(P, gap, steps, lambda state=state: state)
             stalled = 0 if gap < smallest else stalled + 1
             if gap < smallest:
                 best, smallest = state, gap
-            good = gap <= effort.aim * P and state.θ.any()  # zero names no class, however good
+            good = effort.reached(P, gap) and state.θ.any()  # zero names no class, however good
             if good or steps == effort.budget or stalled > STALLED:
                 break
             Δ, δ = newton_direction(problem, state, slope)

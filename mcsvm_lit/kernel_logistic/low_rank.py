@@ -17,7 +17,6 @@ __all__ = [
     "model_direction",
     "correct",
     "LowRank",
-    "reached",
     "smaller_gap",
 ]
 
@@ -222,7 +221,8 @@ class LowRank:
             return state, 0
         new, steps = self.by_model(problem, L, state, effort)
         left = effort.budget - steps
-        if whole and left > 0 and not reached(problem, new, effort):
+        P, _, gap = problem.values(new)
+        if whole and left > 0 and not effort.reached(P, gap):
             rest = replace(effort, budget=left)
             new, more = newton(problem, gradient_systems(gram.times, L), new, rest)
             steps += more
@@ -238,12 +238,6 @@ class LowRank:
         rest = replace(effort, budget=effort.budget - steps)
         state, products = correct(problem, L, true, rest)
         return state, steps + products
-
-
-def reached(problem, state, effort):
-    "Is the relative gap of a state as small as a strategy was told to make it?"
-    P, _, gap = problem.values(state)
-    return gap <= effort.aim * P
 
 
 def smaller_gap(problem, new, old):

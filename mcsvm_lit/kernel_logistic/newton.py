@@ -135,7 +135,7 @@ class BestPoint:
 
     @property
     def good(self):
-        return self.gap <= self.target
+        return self.effort.reached(self.primal, self.gap)
 
 
 # %% ../../nbs/kernel_logistic/22b_newton.ipynb #fb8e6601

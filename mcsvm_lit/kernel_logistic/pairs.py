@@ -249,7 +249,7 @@ def descend(problem, state, effort, patient=True):  # -> state, steps
         P, gap, β = fast_gap(problem.labels, point, problem.intercept)
         effort.tell(P, gap, steps, point.state)
         pace.note(steps, gap)
-        if gap <= EARLY * effort.aim * P or steps >= effort.budget:
+        if effort.reached(P, gap, share=EARLY) or steps >= effort.budget:
             break
         if not patient and pace.misses(effort.aim * P, effort.budget, PATIENCE * n):
             effort.give_up()
@@ -317,7 +317,7 @@ def descend_working_sets(problem, rows, state, effort, size=WORKING_SET):  # -> 
     while True:
         P, gap, β = fast_gap(problem.labels, point, problem.intercept)
         effort.tell(P, gap, steps, point.state)
-        if gap <= EARLY * effort.aim * P or steps >= effort.budget:
+        if effort.reached(P, gap, share=EARLY) or steps >= effort.budget:
             break
         I = working_set(problem, point, β, size)
         R = rows.rows(I)

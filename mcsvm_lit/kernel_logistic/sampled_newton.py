@@ -100,8 +100,8 @@ class SampledNewton:
             end = sampled_newton(rounds, Softmax(), effort.aim, left, W, tell)
             state = state_of(end.W)
             P, gap, _ = values_and_slope(problem, state)
-            reached = gap <= effort.aim * P or end.gap <= effort.aim * end.P
-            if reached or end.drift > least * end.P or rounds.passes > effort.budget:
+            good = effort.reached(P, gap) or effort.reached(end.P, end.gap)
+            if good or end.drift > least * end.P or rounds.passes > effort.budget:
                 break
             W, least = joined(state), SHARPER * least
         effort.give_up()  # what is left is rounding, or work for a matrix

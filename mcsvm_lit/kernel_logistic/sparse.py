@@ -27,7 +27,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import expit
 
-from mcsvm_lit.core.certificates import Certificate, gap_rounding, score_rounding
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, reached, score_rounding
 from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.kernel_logistic.binary import BinaryLogistic, LogisticState
 from mcsvm_lit.kernel_logistic.low_rank import LowRankGram
@@ -220,7 +220,7 @@ def sparse_klr(G, s, c, tol=1e-2, rule="certificate", most=None, intercept=True)
     path = []
     for model in growing_bases(G, s, c, rule, intercept):
         path.append((model.objective, model.gap))
-        if model.gap <= tol * model.objective or len(path) == most:
+        if reached(tol, model.objective, model.gap) or len(path) == most:
             break
     empty = BinaryLogistic(None, s, c, intercept).best_intercept(np.zeros(len(s)))
     basis, v = np.array(model.basis), model.weights()

@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcsvm_lit.core.certificates import Certificate
+from mcsvm_lit.core.certificates import Certificate, reached
 from mcsvm_lit.core.losses import gaps_between
 from mcsvm_lit.core.simplex import project_row
 from mcsvm_lit.core.solving import Goal, solve
@@ -190,13 +190,12 @@ class Multipliers:
 
     def arrived(self, aim):
         "Is the gap small enough, and still so when the balance is brought to zero?"
-        P, gap = self.values()
-        if gap > aim * self.scale(P):
+        total = self.c.sum()
+        if not reached(aim, *self.values(), unit=total):
             return False
         level(self.R, self.ρ, self.at)
-        P, gap = self.values()
-        level_enough = np.abs(self.at.balance).max() <= BALANCED * self.c.sum()
-        return gap <= aim * self.scale(P) and level_enough
+        level_enough = np.abs(self.at.balance).max() <= BALANCED * total
+        return reached(aim, *self.values(), unit=total) and level_enough
 
     def scale(self, P):
         "What gaps are relative to."

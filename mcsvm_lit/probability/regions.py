@@ -59,16 +59,11 @@ from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.engine.threads import cached_property, one_thread
 from mcsvm_lit.probability.interior_point import CURVATURE
 from mcsvm_lit.probability.losses import choose_truncation
-from mcsvm_lit.probability.path_in_weights import (
-    Rows,
-    first_vertex,
-    off_solution,
-    rows_of,
-    saddle,
-)
+from mcsvm_lit.probability.path_in_weights import off_solution
 from mcsvm_lit.probability.problem import expand
 from mcsvm_lit.probability.simplex import inverse_shares
 from mcsvm_lit.probability.truncated import DCA_STEPS, slopes
+from mcsvm_lit.probability.walk_in_weights import Rows, first_vertex, rows_of, saddle
 
 
 # %% ../../nbs/probability/57_regions.ipynb #4435b84d

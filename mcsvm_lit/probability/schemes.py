@@ -52,7 +52,7 @@ from mcsvm_lit.core.simplex import grid_size
 from mcsvm_lit.probability.bounds import LEVEL, LabelSlack, label_slack, multipliers_of
 from mcsvm_lit.probability.interior_loops import in_row_space
 from mcsvm_lit.probability.losses import choose_truncation
-from mcsvm_lit.probability.path_in_weights import Sample, tour
+from mcsvm_lit.probability.many_weights import Sample, tour
 from mcsvm_lit.probability.simplex import (
     denominator,
     direct_estimate,

@@ -79,7 +79,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcsvm_lit.core.certificates import Certificate, gap_rounding, score_rounding
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, reached, score_rounding
 from mcsvm_lit.core.kernel_rows import KernelRows
 from mcsvm_lit.core.linear_algebra import least_squares
 from mcsvm_lit.core.semidefinite import check_psd
@@ -507,7 +507,7 @@ def settle_in_blocks(rows, problem, dual, tol):  # -> intercept, P, gap, steps
     for _ in range(BLOCKS):
         b, spread = level(problem, dual)
         P, gap = values(problem, dual, b)
-        if gap <= tol * P or aim <= NOISE:
+        if reached(tol, P, gap) or aim <= NOISE:
             break
         if spread <= aim:
             aim = SHARPER * spread

@@ -36,7 +36,7 @@ from mcsvm_lit.core.losses import gaps_between, margin_loss
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.probability.ascent import BY_KERNEL, BY_ROWS, HingeSolution, solution_of
 from mcsvm_lit.probability.losses import dloss, truncated
-from mcsvm_lit.probability.path_in_weights import check_weights, collected, solve_many, tour
+from mcsvm_lit.probability.many_weights import check_weights, collected, solve_many, tour
 from mcsvm_lit.probability.problem import HingeState, WeightedHinge, expand
 
 

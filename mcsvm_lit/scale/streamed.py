@@ -238,6 +238,37 @@ class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="left")],
     }
 
+    def __init__(  # noqa: PLR0913  scikit-learn's way to name parameters
+        self,
+        C=1.0,
+        *,
+        block_rows=8192,
+        client=None,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        fit_intercept=False,
+        class_weight=None,
+        tol=1e-3,
+        max_iter=200,
+        rank=300,
+        cache_size=500,
+    ):
+        self.C = C
+        self.block_rows = block_rows
+        self.client = client
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.rank = rank
+        self.cache_size = cache_size
+
     def _rounds(self, X, y, sample_weight):
         "The blocks of a problem, after two passes that say what is in them."
         collections = any(is_dask(a) for a in (X, y, sample_weight))
@@ -551,37 +582,6 @@ class StreamedCrammerSingerSVC(StreamedClassifier):
         what is in the data, and those after it, for intercepts and certificates.
     """
 
-    def __init__(  # noqa: PLR0913  scikit-learn's way to name parameters
-        self,
-        C=1.0,
-        *,
-        block_rows=8192,
-        client=None,
-        kernel="linear",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        fit_intercept=False,
-        class_weight=None,
-        tol=1e-3,
-        max_iter=200,
-        rank=300,
-        cache_size=500,
-    ):
-        self.C = C
-        self.block_rows = block_rows
-        self.client = client
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.rank = rank
-        self.cache_size = cache_size
-
     def _loss(self):
         return Hinge(1.0)
 
@@ -673,19 +673,21 @@ class StreamedKernelLogisticRegression(StreamedClassifier):
         rank=300,
         cache_size=500,
     ):
-        self.C = C
-        self.block_rows = block_rows
-        self.client = client
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.rank = rank
-        self.cache_size = cache_size
+        super().__init__(
+            C,
+            block_rows=block_rows,
+            client=client,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            fit_intercept=fit_intercept,
+            class_weight=class_weight,
+            tol=tol,
+            max_iter=max_iter,
+            rank=rank,
+            cache_size=cache_size,
+        )
 
     def _loss(self):
         return Softmax()

@@ -32,6 +32,7 @@ __all__ = [
     "Followed",
     "trace_length",
     "joined",
+    "runs_of_loop",
     "follow",
 ]
 
@@ -40,8 +41,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcsvm_lit.core.estimators import progress
 from mcsvm_lit.core.linear_algebra import elbow_append, elbow_delete
+from mcsvm_lit.core.solving import collect
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.twin_ksvc.events import (
     ELBOW,
@@ -282,7 +283,7 @@ TRACE_SIZE = 2 * 10**8  # numbers that one call may read: Ctrl-C takes effect be
 
 
 class Followed(NamedTuple):
-    "All that `follow` found."
+    "What `follow` found, or one call of the loop."
 
     trace: Trace
     why: str  # it stopped: "end", "low", "events" or "ties"; "interrupted" on an exception
@@ -294,9 +295,30 @@ def trace_length(n, d, first):
     return min(3 * n + 64, longest) if first else longest
 
 
-def joined(traces, d):  # -> Trace
-    "The traces of several runs as one."
-    return Trace(*map(np.concatenate, zip(*traces))) if traces else new_trace(0, d)
+def joined(runs, d, why="interrupted"):  # [Followed] -> Followed
+    "What several runs have found, as one."
+    traces = [run.trace for run in runs]
+    whole = Trace(*map(np.concatenate, zip(*traces))) if traces else new_trace(0, d)
+    return Followed(whole, why)
+
+
+def runs_of_loop(program, state, low, most, patience):  # yields Followed
+    "One call of the loop after the other, until the path ends or has `most` events."
+    (n, _, d), lines, first = program.W.shape, new_lines(program), True
+    while most > 0:
+        m = min(most, trace_length(n, d, first))
+        first = False
+        most -= m
+        trace = new_trace(m + 1, d)
+        j, stop = follow_pieces(program, state, lines, trace, low, patience)
+        why = "events"
+        if stop != PAUSE:
+            why = "end" if stop == LAST_PIECE else "ties"
+        elif state.counts[0].κ <= low:
+            why = "low"
+        yield Followed(Trace(*(x[:j] for x in trace)), why)
+        if why != "events":
+            return
 
 
 def follow(  # -> Followed
@@ -304,7 +326,7 @@ def follow(  # -> Followed
 ):
     """Pieces and events as κ falls.
 
-    A `KeyboardInterrupt` carries what was found before it as its attribute `found`.
+    A `KeyboardInterrupt` carries the runs before it as its attribute `finished`.
 
     Parameters
     ----------
@@ -328,24 +350,12 @@ def follow(  # -> Followed
         state = new_state(program, np.full(n, LEFT))
     patience = patience or PATIENCE * (n + d)
     most = 10**9 if max_events is None else max_events
-    lines, traces, why = new_lines(program), [], "events"
-    try:
-        with progress(verbose=verbose, desc="path", unit=" events", total=None) as bar:
-            while most > 0:
-                m = min(most, trace_length(n, d, not traces))
-                most -= m
-                trace = new_trace(m + 1, d)
-                j, stop = follow_pieces(program, state, lines, trace, low, patience)
-                traces.append([x[:j] for x in trace])
-                bar.update(j)
-                bar.set_postfix_str(f"down to {state.counts[0].κ:.3g}", refresh=False)
-                if stop != PAUSE:
-                    why = "end" if stop == LAST_PIECE else "ties"
-                    break
-                if state.counts[0].κ <= low:
-                    why = "low"
-                    break
-    except KeyboardInterrupt as interruption:
-        interruption.found = Followed(joined(traces, d), "interrupted")
-        raise
-    return Followed(joined(traces, d), why)
+    runs = collect(
+        runs_of_loop(program, state, low, most, patience),
+        size=lambda run: len(run.trace.κ),
+        note=lambda _: f"down to {state.counts[0].κ:.3g}",
+        verbose=verbose,
+        desc="path",
+        unit=" events",
+    )
+    return joined(runs, d, runs[-1].why)

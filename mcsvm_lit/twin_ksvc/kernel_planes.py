@@ -47,7 +47,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
-from mcsvm_lit.core.boxqp import NOT_PSD, BoxProgram, boxqp_trusted
+from mcsvm_lit.core.box_certificate import NOT_PSD, BoxProgram
+from mcsvm_lit.core.boxqp import boxqp_trusted
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.kernels import gram_block
 from mcsvm_lit.engine.threads import cached_property
@@ -534,7 +535,7 @@ class SolveByColumns:
             P = primal_value(task, state.measured)
             effort.tell(P, terms.sum(), steps)
             S = round_of(state.z, terms, task.hi, FIRST_COLUMNS * GROWTH**steps)
-            if terms.sum() <= ENOUGH * effort.aim * P:
+            if effort.reached(P, terms.sum(), share=ENOUGH):
                 return self._sharpened(problem, state, S), steps
             z = solve_round(problem, state, S, INNER * effort.aim)
             if z is None:

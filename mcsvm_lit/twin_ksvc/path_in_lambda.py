@@ -34,7 +34,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mcsvm_lit.core.estimators import callers_level
 from mcsvm_lit.engine.threads import one_thread
-from mcsvm_lit.twin_ksvc.event_loop import Followed, follow, joined
+from mcsvm_lit.twin_ksvc.event_loop import follow, joined
 from mcsvm_lit.twin_ksvc.events import LEFT, lambda_program
 from mcsvm_lit.twin_ksvc.plane_path import PlanePath, plot_path, values_to_draw
 from mcsvm_lit.twin_ksvc.problem import PlaneState, TwinQP, twin_qp
@@ -161,8 +161,8 @@ def path_of(qp, verbose=0, max_events=None):  # TwinQP -> TwinPath
     try:
         found = follow(lambda_program(qp), verbose=verbose, max_events=max_events)
     except KeyboardInterrupt as interruption:
-        nothing = Followed(joined([], len(qp.R)), "interrupted")
-        interruption.path = twin_path_of(qp, getattr(interruption, "found", nothing))
+        found = joined(getattr(interruption, "finished", []), len(qp.R))
+        interruption.path = twin_path_of(qp, found)
         raise
     path = twin_path_of(qp, found)
     warn_stopped(found, f"at λ = {path.domain[0]:.6g}: it holds from there up")

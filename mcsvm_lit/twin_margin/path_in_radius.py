@@ -21,7 +21,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from mcsvm_lit.core.boxqp import box_program, multiplier, solve_boxqp
+from mcsvm_lit.core.box_certificate import multiplier
+from mcsvm_lit.core.boxqp import box_program, solve_boxqp
 from mcsvm_lit.core.paths import ExactPath, between
 from mcsvm_lit.core.simplex import room_along
 from mcsvm_lit.core.solving import Solution

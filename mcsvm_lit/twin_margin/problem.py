@@ -21,7 +21,6 @@ __all__ = [
     "lowest",
     "class_mass",
     "reduced_caps",
-    "mdm",
     "MarginPlane",
     "score_reach",
     "with_diagonal",
@@ -47,7 +46,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcsvm_lit.core.boxqp import boxqp_trusted, checked_matrix, multiplier, project_box
+from mcsvm_lit.core.box_certificate import multiplier
+from mcsvm_lit.core.boxqp import boxqp_trusted, checked_matrix, project_box
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.engine.compiled import kernel, stable_order
@@ -165,31 +165,6 @@ def reduced_caps(r, c):  # weights of the members (m,) -> (m,)
     "The caps c/(r·Σc) of (30.6); those that are never met are all the same."
     s = class_mass(r, float(c.sum()))
     return np.minimum(c, IDLE_CAP * s) / s
-
-
-# %% ../../nbs/twin_margin/30_problem.ipynb #0858f06e
-def mdm(
-    Q,  # Gram matrix about the mean of the others
-    r,  # ν/α, strictly between 0 and 1
-    tol=1e-9,
-    most=100_000,
-):  # -> μ
-    "Teaching code: the plane's multipliers, one pair after the other."
-    m = len(Q)
-    u = reduced_caps(r, np.ones(m))[0]
-    μ = np.full(m, 1 / m)
-    f, d = Q @ μ, Q.diagonal()
-    for _ in range(most):
-        if f @ μ - f @ lowest(f, u) <= tol * max(f @ μ, 1e-6 * d @ μ**2):
-            break  # (30.10)
-        i = np.where(μ < u, f, np.inf).argmin()
-        j = np.where(μ > 0, f, -np.inf).argmax()
-        curve = max(d[i] + d[j] - 2 * Q[i, j], 1e-14 * d.max())
-        t = min((f[j] - f[i]) / curve, u - μ[i], μ[j])
-        μ[i] = u if t == u - μ[i] else μ[i] + t
-        μ[j] = 0.0 if t == μ[j] else μ[j] - t
-        f += t * (Q[i] - Q[j])
-    return μ
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #f8aca162

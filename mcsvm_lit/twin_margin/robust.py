@@ -39,11 +39,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mcsvm_lit.core.boxqp import (
-    boxqp_trusted,
-    multiplier,
-    project_box,
-)
+from mcsvm_lit.core.box_certificate import multiplier
+from mcsvm_lit.core.boxqp import boxqp_trusted, project_box
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.solving import Goal, Problem, solve
 from mcsvm_lit.engine.compiled import kernel

@@ -106,7 +106,7 @@ from mcsvm_lit.probability.losses import (
     loss_curves,
     split_curves,
 )
-from mcsvm_lit.probability.path_in_weights import Sample
+from mcsvm_lit.probability.many_weights import Sample
 from mcsvm_lit.probability.schemes import winners
 from mcsvm_lit.probability.simplex import (
     denominator,
