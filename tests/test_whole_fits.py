@@ -5,7 +5,9 @@ an interruption and by an error, once before any fit and once after one with oth
 """
 
 import inspect
+import os
 import signal
+import subprocess
 import sys
 import time
 import warnings
@@ -132,17 +134,43 @@ def test_every_classifier_fits_as_a_whole():
     assert all(isinstance(model, WholeFit) for model in ALL)
 
 
-# -- a real signal, wherever it arrives -----------------------------------------------------------
+# -- real signals ---------------------------------------------------------------------------------
+class Alarm:
+    """Presses Ctrl-C after some seconds, and remembers how much CPU had been used by then."""
+
+    def __init__(self):
+        self.rung = None
+
+    def ring(self, number, frame):
+        self.rung = time.process_time()
+        raise KeyboardInterrupt
+
+    def stops(self, work, seconds):
+        """The interruption that ended `work`, and how many CPU seconds after; None if it ended."""
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            work()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt as stop:
+            return stop, time.process_time() - self.rung
+        return None
+
+
 @pytest.fixture
 def alarm():
-    """Calling it presses Ctrl-C after so many seconds."""
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    one = Alarm()
+    before = signal.signal(signal.SIGALRM, one.ring)
+    yield one
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no alarms")
+with_alarms = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this system has no alarms"
+)
+
+
+@with_alarms
 @every
 def test_a_signal_ends_a_fit(model, alarm):
     """Also in compiled loops and in threads; how far the fit has come then is a matter of luck."""
@@ -153,18 +181,103 @@ def test_a_signal_ends_a_fit(model, alarm):
         model.set_params(n_jobs=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        model.fit(Z, y)  # a first fit also loads modules
         begin = time.perf_counter()
-        before = state_of(model.fit(Z, y))
+        before, stops = state_of(model.fit(Z, y)), 0
         seconds = time.perf_counter() - begin
-        stopped = 0
         for share in (0.1, 0.3, 0.5, 0.7):
             vars(model).pop("_unfinished", None)
-            try:
-                alarm(max(share * seconds, 1e-3))
-                model.fit(Z, y)
-                alarm(0)
-                before = state_of(model)
-            except KeyboardInterrupt:
-                stopped += 1
+            if alarm.stops(lambda: model.fit(Z, y), max(share * seconds, 1e-3)):
+                stops += 1
                 assert same(state_of(model), before)
-    assert stopped
+            before = state_of(model)
+    assert stops
+
+
+def classes(n, d):
+    """Rows without structure in three classes: long paths."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    return X, rng.integers(0, 3, n)
+
+
+def three(n, d):
+    """The rows of each of three classes."""
+    X, y = classes(n, d)
+    return [X[y == k] for k in range(3)]
+
+
+LONG = {  # each takes many times the latest moment
+    "TwinKSVC": (classes(6000, 20), mcsvm_lit.TwinKSVC().fit),
+    "TwinKSVC by threads": (classes(6000, 20), mcsvm_lit.TwinKSVC(n_jobs=2).fit),
+    "TwinKSVC rbf": (classes(3000, 5), mcsvm_lit.TwinKSVC(kernel="rbf").fit),
+    "TwinKSVCCV": (classes(4000, 10), mcsvm_lit.TwinKSVCCV(cv=3).fit),
+    "twin_path": (three(9000, 20), mcsvm_lit.twin_path),
+    "wide twin_path": (three(6000, 300), mcsvm_lit.twin_path),
+    "epsilon_path": (three(9000, 20), mcsvm_lit.epsilon_path),
+}
+
+
+@with_alarms
+@pytest.mark.parametrize("data, work", LONG.values(), ids=LONG)
+def test_ctrl_c_ends_a_path_within_a_second(data, work, alarm):
+    for moment in (0.05, 0.3, 0.9):
+        _, late = alarm.stops(lambda: work(*data), moment)
+        assert late < 1.0
+
+
+@with_alarms
+def test_an_interrupted_path_keeps_what_it_has_found(alarm):
+    ABC = three(3000, 20)
+    mcsvm_lit.twin_path(*ABC, max_events=2)  # a first path also loads modules
+    stop, _ = alarm.stops(lambda: mcsvm_lit.twin_path(*ABC), 2.0)
+
+    found, again = stop.path, mcsvm_lit.twin_path(*ABC, max_events=len(stop.path.rows))
+    assert len(found.rows) > 100 and not found.complete
+    assert_array_equal(found.rows, again.rows)
+    λ = found.domain[0]
+    assert_array_equal(found.at(λ).z, again.at(λ).z)
+
+
+PRESSED = """
+import os, signal, threading, time
+from typing import NamedTuple
+from mcsvm_lit.engine.compiled import kernel
+
+
+class Sums(NamedTuple):
+    once: float
+    twice: float
+
+
+@kernel()
+def sums(n):
+    s = 0.0
+    for i in range(n):
+        s += 1.0 / (i + 1.0)
+    return Sums(s, 2 * s), n
+
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sums(1)
+begin = time.perf_counter()
+sums(10**7)
+seconds, stops = time.perf_counter() - begin, 0
+for _ in range(20):
+    try:
+        threading.Timer(seconds / 2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        sums(10**7)
+        time.sleep(10)
+    except KeyboardInterrupt:
+        stops += 1
+print(stops)
+"""
+
+
+@with_alarms
+def test_ctrl_c_during_a_loop_that_returns_a_record_crashes_nothing():
+    """Also where numba runs the loop, which makes records in Python."""
+    run = [sys.executable, "-c", PRESSED]
+    at_home = {**os.environ, "MCSVM_LIT_KERNELS": "numba", "IN_TEST": "1"}
+    done = subprocess.run(run, env=at_home, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "20\n"), done.stderr

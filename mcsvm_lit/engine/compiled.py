@@ -24,6 +24,8 @@ __all__ = [
     "constants_of",
     "kernel",
     "as_python",
+    "holds_record",
+    "Undisturbed",
     "link_to_dispatchers",
     "one_for_all_literals",
     "file_digest",
@@ -49,6 +51,7 @@ import json
 import os
 import pkgutil
 import re
+import signal
 import struct
 import sys
 import threading
@@ -182,6 +185,40 @@ def as_python():
             k._ready = ready
 
 
+# %% ../../nbs/engine/80_compiled.ipynb #b3a7c0d2
+def holds_record(t):  # a numba type
+    "Is there a record in results of this type?"
+    fields = getattr(t, "types", ())
+    return hasattr(t, "instance_class") or any(map(holds_record, fields))
+
+
+class Undisturbed:
+    "A dispatcher of numba; where it returns records, Ctrl-C takes effect after it has returned."
+
+    def __init__(self, dispatcher):
+        self.dispatcher = dispatcher
+        self.results = 0  # signatures that were looked at
+        self.risky = True
+
+    def __call__(self, *args):
+        if len(self.dispatcher.signatures) != self.results:
+            found = self.dispatcher.nopython_signatures
+            self.results = len(found)
+            self.risky = not found or any(holds_record(s.return_type) for s in found)
+        main = threading.current_thread() is threading.main_thread()  # the only one that hears it
+        before = signal.getsignal(signal.SIGINT) if main and self.risky else None
+        if not callable(before):
+            return self.dispatcher(*args)
+        pressed = []
+        try:
+            signal.signal(signal.SIGINT, lambda *press: pressed.append(press))
+            return self.dispatcher(*args)
+        finally:
+            signal.signal(signal.SIGINT, before)
+            if pressed:
+                before(*pressed[0])
+
+
 # %% ../../nbs/engine/80_compiled.ipynb #e1e78ad6
 def _choice(k):
     "What runs a kernel from now on."
@@ -195,7 +232,8 @@ def _choice(k):
             k.served_by = "library"
             return shelf.function(k)
     k.served_by = f"numba: {why}"
-    return k.compiled()
+    run = k.compiled()
+    return run if run is k.py_func else Undisturbed(run)
 
 
 # %% ../../nbs/engine/80_compiled.ipynb #d5a7c2d0
