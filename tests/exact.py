@@ -348,7 +348,11 @@ def judged_truncated(model, data):
         p = A[np.arange(len(S)), y[S]] / cS
         D = cS @ CONJUGATES[model.loss](p, np.clip(p, Decimal(0), Decimal(1))) - half
         last = replace(last, dual=model.certificate_.dual)
-    size = length**2 + (c @ abs(loss)) + c.sum() * (1 + reach(model, X) * length + abs(b).max())
+    far = reach(model, X) * length + abs(b).max()
+    steep = c @ loss if model.loss == "exponential" else c.sum()  # Σ c |loss'|
+    size = length**2 + c @ abs(loss) + c.sum() + (c.sum() + steep) * far
+    # multipliers that do not balance cost what they do to scores
+    size += abs(A.sum(0)).sum() * (1 + 2 * far) / high(SUSPICIOUS * 1.2e-16)
     if model.loss == "exponential" and last.rounding == inf:
         size = inf  # scores that are known so badly that their exponentials overflow
     yield Recomputed(last, P, D, size)
