@@ -12,14 +12,12 @@ from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.studies.datasets import load, make_gaussians, stratified_holdouts
 from mcsvm_lit.studies.exhibits.twin_margin import KERNELS, cross_validated, paper_choice
 from mcsvm_lit.twin_margin.classifier import TwinMarginSVC
+from mcsvm_lit.twin_margin.margin_from_rows import RowsAnswer, margin_loop, solve_margin_points
 from mcsvm_lit.twin_margin.path_in_nu import nu_path, nu_path_points
 from mcsvm_lit.twin_margin.problem import (
-    RowsAnswer,
     about_rest,
-    margin_loop,
     rest_pieces,
     solve_margin,
-    solve_margin_points,
     tpm_cvxpy,
     tpm_dual_cvxpy,
 )

@@ -7,10 +7,6 @@ __all__ = [
     "LEAST",
     "ONE_EACH",
     "SHARPER_BY",
-    "HINGE",
-    "LOGISTIC",
-    "EXPONENTIAL",
-    "MARGIN_LOSSES",
     "Loss",
     "Look",
     "Curvature",
@@ -27,16 +23,9 @@ __all__ = [
     "softmax_distributions",
     "falling_root",
     "Softmax",
-    "exp_or_inf",
-    "MarginLoss",
-    "HingeMargin",
-    "LogisticMargin",
-    "ExponentialMargin",
-    "margin_loss",
     "gaps_between",
     "rivals",
     "completed",
-    "SmallestMargin",
     "leads_cvxpy",
     "loss_certificate",
     "loss_cvxpy",
@@ -48,7 +37,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import entr, expit, logit, logsumexp, wrightomega, xlogy
+from scipy.special import entr, logsumexp, wrightomega
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding
 from mcsvm_lit.core.simplex import own_and_rest, project_row, project_simplex
@@ -449,165 +438,7 @@ class Softmax(Loss):
         return Curvature(times, c * η * (1 - η))
 
 
-# %% ../../nbs/core/04a_losses.ipynb #0fe3573e
-def exp_or_inf(u):
-    "The exponential, infinite where float64 has no number that large."
-    with np.errstate(over="ignore"):
-        return np.exp(u)
-
-
-class MarginLoss:
-    """A convex loss φ of one margin that never increases.
-
-    A loss gives `value`, `slope`, `inverse` (the margin at which it takes a value v > 0),
-    `conjugate` (χ of (4a.9)), `at_slope` (χ', the margin where the slope is -p) and `oracle`.
-    The other methods are those of a smooth loss.
-    """
-
-    most = 1.0  # the largest p: the loss falls by no more than this per unit
-    smooth = True
-    damping = 1.0  # ρ: the second derivative is p (1 - ρ p) where the slope is -p
-    log_odds = 1.0  # of the share of a class for which a lead of one is best
-    flat = np.inf  # the margin from which on nothing is lost
-
-    @property
-    def bounded(self):
-        "Is p bounded?"
-        return np.isfinite(self.most)
-
-    def share(self, p):
-        "p within bounds."
-        return np.minimum(p, self.most)
-
-    def beyond(self, p, c):
-        "By how much p exceeds its bound, c times as large as for a weight of one."
-        return np.maximum(p - self.most * c, 0)
-
-    def best_lead(self, t):
-        "The lead that is best for a class of share t, (50.6)."
-        return logit(t) / self.log_odds
-
-    def steepest(self, u):
-        "How steep the loss may be at margins of at least u."
-        return np.full_like(u, self.most)
-
-    def terms(self, p):
-        "What χ adds to the size of the terms of a gap."
-        return 40 + np.abs(np.log(np.where(p > 0, p, 1)))  # 40 > -log of the least 1 - p
-
-    def off_slope(self, p, c, u):
-        "What p lacks of being minus c times the slope."
-        return np.abs(p + c * self.slope(u))
-
-    def slackness(self, p, c, u):
-        "Products of multipliers and slacks."
-        return np.zeros_like(u)
-
-
-class HingeMargin(MarginLoss):
-    "(1 - u)₊."
-
-    name, smooth, flat = "hinge", False, 1.0
-
-    def value(self, u):
-        return np.maximum(1 - u, 0)
-
-    def slope(self, u):
-        return -(u < 1.0).astype(float)
-
-    def inverse(self, v):
-        return 1 - v
-
-    def conjugate(self, p):
-        return p
-
-    def at_slope(self, p):
-        return np.ones_like(p)
-
-    def best_lead(self, t):
-        return np.ones_like(t)
-
-    def terms(self, p):
-        return 0.0
-
-    def off_slope(self, p, c, u):
-        return np.zeros_like(u)
-
-    def slackness(self, p, c, u):
-        ξ = self.value(u)
-        return np.maximum(np.abs((c - p) * ξ), np.abs(p * (ξ - 1 + u)))
-
-    def oracle(self, u):
-        return optional("cvxpy").pos(1 - u)
-
-
-class LogisticMargin(MarginLoss):
-    "log(1 + exp(-u))."
-
-    name = "logistic"
-
-    def value(self, u):
-        return np.logaddexp(0, -u)
-
-    def slope(self, u):
-        return -expit(-u)
-
-    def inverse(self, v):
-        return -np.log(np.expm1(v))
-
-    def conjugate(self, p):
-        return -xlogy(p, p) - xlogy(1 - p, 1 - p)
-
-    def at_slope(self, p):
-        return -logit(p)
-
-    def oracle(self, u):
-        return optional("cvxpy").logistic(-u)
-
-
-class ExponentialMargin(MarginLoss):
-    "exp(-u)."
-
-    name, most, damping, log_odds = "exponential", np.inf, 0.0, 2.0
-
-    def value(self, u):
-        return exp_or_inf(-u)
-
-    def slope(self, u):
-        return -exp_or_inf(-u)
-
-    def inverse(self, v):
-        return -np.log(v)
-
-    def conjugate(self, p):
-        return p - xlogy(p, p)
-
-    def at_slope(self, p):
-        return -np.log(p)
-
-    def beyond(self, p, c):
-        return np.zeros_like(p)
-
-    def steepest(self, u):
-        return exp_or_inf(-u)
-
-    def oracle(self, u):
-        return optional("cvxpy").exp(-u)
-
-
-HINGE, LOGISTIC, EXPONENTIAL = HingeMargin(), LogisticMargin(), ExponentialMargin()
-MARGIN_LOSSES = {φ.name: φ for φ in (HINGE, LOGISTIC, EXPONENTIAL)}
-
-
-def margin_loss(name):  # -> MarginLoss
-    "A loss of one margin by its name."
-    if name not in MARGIN_LOSSES:
-        names = ", ".join(map(repr, MARGIN_LOSSES))
-        raise ValueError(f"loss must be one of {names}, got {name!r}.")
-    return MARGIN_LOSSES[name]
-
-
-# %% ../../nbs/core/04a_losses.ipynb #2f1c621d
+# %% ../../nbs/core/04a_losses.ipynb #016580f2
 def gaps_between(
     F,  # scores (n, K)
     y,  # class indices (n,)
@@ -631,70 +462,6 @@ def completed(a, y):  # masses of the rivals (n, K), 0 at the own class -> η
     η = np.array(a, float)
     η[np.arange(len(y)), y] = 1 - a.sum(1)
     return η
-
-
-@dataclass(frozen=True, eq=False)
-class SmallestMargin(Loss):
-    """A loss of the smallest margin, (4a.9).
-
-    Parameters
-    ----------
-    φ : MarginLoss
-        The loss of one margin.
-    """
-
-    φ: MarginLoss
-
-    def value(self, F, y):
-        return self.φ.value(gaps_between(F, y).min(1))
-
-    def attained(self, F, y):
-        g = gaps_between(F, y)
-        p = -self.φ.slope(g.min(1))
-        return completed(p[:, None] * one_hot(g.argmin(1), F.shape[1]), y)
-
-    def counted(self, η, y):
-        return self.φ.conjugate(self.φ.share(rivals(η, y).sum(1)))
-
-    def shares(self, F, η, y):
-        a, g = rivals(η, y), gaps_between(F, y)
-        u, p = g.min(1), self.φ.share(a.sum(1))
-        g[np.arange(len(y)), y] = u
-        return self.φ.value(u) + p * u - self.φ.conjugate(p) + (a * (g - u[:, None])).sum(1)
-
-    def steepest(self, F, η, y, errors=0.0):
-        u, p = gaps_between(F, y).min(1), rivals(η, y).sum(1)
-        return 2 * np.maximum(self.φ.steepest(u - 2 * errors), p)
-
-    def violation(self, η, y):
-        a = rivals(η, y)
-        return max(-a.min(), (a.sum(1) - self.φ.most).max(), np.abs(η.sum(1) - 1).max())
-
-    def step(self, F, η, y, A):
-        "The best η of some examples, each with all others fixed; A = c K(x, x) (m,)."
-        a, A = rivals(η, y), np.maximum(A, 1e-12)
-        before = a.sum(1)
-        b = a - gaps_between(F, y) / A[:, None]  # -inf at the own class
-
-        def free(p):
-            return b + (self.φ.at_slope(p) / A + before - p)[:, None]
-
-        def more(p):
-            return np.maximum(free(p), 0).sum(1) - p
-
-        high = np.full(len(y), self.φ.most)
-        if np.isinf(self.φ.most):
-            high = np.maximum(1, before + b.max(1))
-        p = falling_root(more, 0 * high, high)
-        a = free(p)
-        θ = falling_root(
-            lambda θ: np.maximum(a - θ[:, None], 0).sum(1) - p, 0 * p, np.maximum(a.max(1), 0)
-        )
-        return completed(np.maximum(a - θ[:, None], 0), y)
-
-    def oracle(self, F, y):
-        "The losses as an expression of CVXPY."
-        return self.φ.oracle(-optional("cvxpy").max(leads_cvxpy(F, y), axis=1))
 
 
 def leads_cvxpy(F, y):  # scores as an expression (n, K) -> (n, K - 1)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_unconverged
-from mcsvm_lit.core.losses import MARGIN_LOSSES
+from mcsvm_lit.core.margin_losses import MARGIN_LOSSES
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.solving import solve_parts
 from mcsvm_lit.core.training import folds_of

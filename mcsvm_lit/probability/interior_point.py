@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from mcsvm_lit.core.losses import MARGIN_LOSSES, margin_loss
+from mcsvm_lit.core.margin_losses import MARGIN_LOSSES, margin_loss
 from mcsvm_lit.core.simplex import room_along
 from mcsvm_lit.engine.compiled import Count, Indices, Matrix, Number, Vector, kernel
 from mcsvm_lit.probability.problem import expand

@@ -26,7 +26,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from mcsvm_lit.core.losses import margin_loss
+from mcsvm_lit.core.margin_losses import margin_loss
 
 
 # %% ../../nbs/probability/50_losses.ipynb #722ec8e5

@@ -26,7 +26,8 @@ import numpy as np
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff, score_rounding
 from mcsvm_lit.core.linear_algebra import least_squares
-from mcsvm_lit.core.losses import SmallestMargin, gaps_between, margin_loss, rivals
+from mcsvm_lit.core.losses import gaps_between, rivals
+from mcsvm_lit.core.margin_losses import SmallestMargin, margin_loss
 from mcsvm_lit.engine.extras import optional
 from mcsvm_lit.engine.threads import cached_property
 

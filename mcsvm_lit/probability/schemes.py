@@ -46,7 +46,7 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state
 
 from mcsvm_lit.core.certificates import KKT
-from mcsvm_lit.core.losses import margin_loss
+from mcsvm_lit.core.margin_losses import margin_loss
 from mcsvm_lit.core.semidefinite import check_psd, pivoted_cholesky
 from mcsvm_lit.core.simplex import grid_size
 from mcsvm_lit.probability.bounds import LEVEL, LabelSlack, label_slack, multipliers_of

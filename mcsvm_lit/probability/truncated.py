@@ -32,7 +32,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mcsvm_lit.core.estimators import progress
-from mcsvm_lit.core.losses import gaps_between, margin_loss
+from mcsvm_lit.core.losses import gaps_between
+from mcsvm_lit.core.margin_losses import margin_loss
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.probability.ascent import BY_KERNEL, BY_ROWS, HingeSolution, solution_of
 from mcsvm_lit.probability.losses import dloss, truncated

@@ -47,7 +47,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from mcsvm_lit.core.certificates import FEASIBLE
 from mcsvm_lit.core.estimators import Certified, Expansion, KernelClassifier, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel
-from mcsvm_lit.core.losses import MARGIN_LOSSES
+from mcsvm_lit.core.margin_losses import MARGIN_LOSSES
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.semidefinite import check_psd, pivoted_cholesky
 from mcsvm_lit.core.solving import Goal

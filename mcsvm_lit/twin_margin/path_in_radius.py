@@ -27,7 +27,8 @@ from mcsvm_lit.core.paths import ExactPath, between
 from mcsvm_lit.core.simplex import room_along
 from mcsvm_lit.core.solving import Solution
 from mcsvm_lit.engine.threads import one_thread
-from mcsvm_lit.twin_margin.problem import reduced_caps, solve_margin_points
+from mcsvm_lit.twin_margin.margin_from_rows import solve_margin_points
+from mcsvm_lit.twin_margin.problem import reduced_caps
 from mcsvm_lit.twin_margin.robust import RobustProblem, check_radii, shrink, uncertain
 
 

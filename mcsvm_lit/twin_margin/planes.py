@@ -44,14 +44,8 @@ from mcsvm_lit.core.semidefinite import check_psd
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import Training
 from mcsvm_lit.engine.threads import across
-from mcsvm_lit.twin_margin.problem import (
-    MarginProblem,
-    Pairs,
-    about_rest,
-    bias,
-    reduced_caps,
-    solve_margin_points,
-)
+from mcsvm_lit.twin_margin.margin_from_rows import solve_margin_points
+from mcsvm_lit.twin_margin.problem import MarginProblem, Pairs, about_rest, bias, reduced_caps
 from mcsvm_lit.twin_margin.robust import Newton, RobustProblem, uncertain
 from mcsvm_lit.twin_margin.robust_kernels import (
     ball_plane,

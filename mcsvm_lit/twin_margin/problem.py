@@ -6,11 +6,6 @@
 __all__ = [
     "LEAST_MASS",
     "IDLE_CAP",
-    "RIDGE",
-    "AT_BOUND",
-    "PROGRESS",
-    "IDLE_ROUNDS",
-    "TINY",
     "COLLAPSED",
     "COLLAPSED_BY_RADII",
     "tpm_cvxpy",
@@ -31,9 +26,6 @@ __all__ = [
     "Pairs",
     "solved_plane",
     "solve_margin",
-    "RowsAnswer",
-    "margin_loop",
-    "solve_margin_points",
     "bias",
     "signed_distance",
     "collapse_message",
@@ -50,7 +42,6 @@ from mcsvm_lit.core.box_certificate import multiplier
 from mcsvm_lit.core.boxqp import boxqp_trusted, checked_matrix, project_box
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.solving import Goal, solve
-from mcsvm_lit.engine.compiled import kernel, stable_order
 from mcsvm_lit.engine.extras import optional
 from mcsvm_lit.engine.threads import one_thread
 
@@ -206,18 +197,18 @@ class MarginPlane:
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #046d3609
 def score_reach(d, μ):  # diagonal of Q, shares
-    "What the terms of a score can add up to: the maximum times the sum in (30.14)."
+    "What the terms of a score can add up to: the maximum times the sum in (30.13)."
     lengths = np.sqrt(np.abs(d))
     return float(lengths.max() * (μ @ lengths))
 
 
 def with_diagonal(noise, added, μ):  # ε_Q, δ, shares
-    "How far errors of entries and what was added to the diagonal move a score, (30.14)."
+    "How far errors of entries and what was added to the diagonal move a score, (30.13)."
     return noise + 2 * added * float(μ.max(initial=0.0))
 
 
 def margin_rounding(reach, caps, terms, moved=0.0):  # score_reach, Σu, terms, what moves scores
-    "How far the gap of a plane can be from that of exact arithmetic, (30.14)."
+    "How far the gap of a plane can be from that of exact arithmetic, (30.13)."
     return 2 * (1 + caps) * (roundoff(terms + 8) * reach + moved)
 
 
@@ -342,273 +333,6 @@ def solve_margin(
         raise ValueError("A class without examples has no plane.")
     u = reduced_caps(r, np.ones(m))
     return solved_plane(MarginProblem(checked_matrix(Q, m), r, u), Goal(tol, max_iter), μ0)
-
-
-# %% ../../nbs/twin_margin/30_problem.ipynb #8d02ab56
-RIDGE = 1e-14  # added to the diagonal of (30.13), in units of its largest entry
-AT_BOUND = 1e-13  # a share this close to a bound, in units of its cap, is put there
-PROGRESS = 0.999  # a round has made progress if ‖w‖² or the gap falls below this share of its least
-IDLE_ROUNDS = 50  # so many rounds without progress end the method
-TINY = 1e-6  # of the trivial objective: a gap is never measured against less
-
-
-# %% ../../nbs/twin_margin/30_problem.ipynb #a4238a6b
-@kernel("f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1]")
-def _place(A, columns, λ, w, f):  # changes w and f -> ‖w‖²
-    "w = Σλ_i a_i and the scores w·a_i, from the rows and the same by columns."
-    w[:] = 0.0
-    f[:] = 0.0
-    square = 0.0
-    for i in range(len(A)):
-        if λ[i] != 0:
-            for t in range(len(w)):
-                w[t] += λ[i] * A[i, t]
-    for t in range(len(w)):
-        square += w[t] * w[t]
-        for i in range(len(f)):
-            f[i] += w[t] * columns[t, i]
-    return square
-
-
-@kernel("f8[::1], f8[::1], f8[::1]")
-def _worst_pair(f, λ, c):  # -> i, j, score of j, score of i, gap
-    "The pair of step 1, their scores, and the gap with ρ halfway between them."
-    i = j = -1
-    hi, lo, gap = np.inf, -np.inf, 0.0
-    for k in range(len(f)):
-        if λ[k] < c[k] and f[k] < hi:
-            hi = f[k]
-            i = k
-        if λ[k] > 0 and f[k] > lo:
-            lo = f[k]
-            j = k
-    ρ = (lo + hi) / 2 if i >= 0 else lo
-    for k in range(len(f)):
-        gap += (f[k] - ρ) * (λ[k] if f[k] > ρ else λ[k] - c[k])
-    return i, j, lo, hi, gap
-
-
-# %% ../../nbs/twin_margin/30_problem.ipynb #a0187f08
-@kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1], f8[:,::1]")
-def _face_rows(A, E, w, D, L):  # changes D and the lower half of L -> the largest diagonal entry
-    "The rows D of (30.13), and DD'."
-    top = 0.0
-    for s in range(len(E) - 1):
-        for l in range(A.shape[1]):
-            D[s, l] = A[E[s + 1], l] - A[E[0], l]
-        for t in range(s + 1):
-            L[s, t] = 0.0
-            for l in range(A.shape[1]):
-                L[s, t] += D[s, l] * D[t, l]
-        top = max(top, L[s, s])
-    return top
-
-
-@kernel("f8[:,::1], f8[::1], f8")
-def _solve_in_place(L, p, δ):  # changes the lower half of L, and p[1:]
-    "p[1:] becomes (L + δ)⁻¹ p[1:], by Cholesky's method."
-    k = len(L)
-    for s in range(k):
-        for t in range(s + 1):
-            h = L[s, t]
-            for l in range(t):
-                h -= L[s, l] * L[t, l]
-            L[s, t] = h / L[t, t] if t < s else np.sqrt(max(h + δ, δ))
-        for l in range(s):
-            p[s + 1] -= L[s, l] * p[l + 1]
-        p[s + 1] /= L[s, s]
-    for s in range(k - 1, -1, -1):
-        for l in range(s + 1, k):
-            p[s + 1] -= L[l, s] * p[l + 1]
-        p[s + 1] /= L[s, s]
-
-
-@kernel("f8[:,::1], i8[::1], f8[::1], f8[::1]")
-def _to_lowest(A, E, w, p):  # changes p
-    "The way (30.13) from where w is to the lowest point of the face of `E`."
-    k, d = len(E) - 1, A.shape[1]
-    D, L = np.empty((k, d)), np.empty((k, k))
-    top = _face_rows(A, E, w, D, L)
-    for s in range(k):
-        p[s + 1] = 0.0
-        for l in range(d):
-            p[s + 1] -= D[s, l] * w[l]
-    _solve_in_place(L, p, max(RIDGE * top, 1e-300))
-    p[0] = 0.0
-    for s in range(k - 1, -1, -1):
-        p[0] -= p[s + 1]
-
-
-# %% ../../nbs/twin_margin/30_problem.ipynb #6727940e
-@kernel("f8[::1], f8[::1], i8[::1], f8[::1], f8")
-def _go(λ, c, E, p, t):  # changes λ -> was a bound met?
-    "λ_E + t p, or as far as the bounds allow; those that meet one are put exactly there."
-    hit = -1
-    for e in range(len(E)):
-        room = c[E[e]] - λ[E[e]] if p[e] > 0 else λ[E[e]]
-        if room < t * abs(p[e]):  # where they tie the member is put there below
-            t = room / abs(p[e])
-            hit = e
-    for e in range(len(E)):
-        k = E[e]
-        λ[k] += t * p[e]
-        if e == hit:
-            λ[k] = c[k] if p[e] > 0 else 0.0
-        elif λ[k] < AT_BOUND * c[k]:
-            λ[k] = 0.0
-        elif c[k] - λ[k] < AT_BOUND * c[k]:
-            λ[k] = c[k]
-    return hit >= 0
-
-
-@kernel("f8[::1], f8[::1], i8[::1]")
-def _between_bounds(λ, c, E):  # changes E -> how many
-    "The members between their bounds."
-    n = 0
-    for k in range(len(λ)):
-        if 0 < λ[k] < c[k]:
-            E[n] = k
-            n += 1
-    return n
-
-
-@kernel("f8[::1], f8[::1], f8[::1], f8")
-def _fill(f, c, λ, s):  # changes λ
-    "The corner of the hull that is lowest for the scores `f`: the lowest first, up to the mass s."
-    for i in stable_order(f):
-        if s < AT_BOUND * c[i]:
-            λ[i] = 0.0
-        elif s > (1 - AT_BOUND) * c[i]:
-            λ[i] = c[i]
-        else:
-            λ[i] = s
-        s -= λ[i]
-
-
-# %% ../../nbs/twin_margin/30_problem.ipynb #27dde884
-class RowsAnswer(NamedTuple):
-    "What the loop finds."
-
-    μ: np.ndarray
-    f: np.ndarray  # scores Qμ
-    square: float  # ‖v‖²
-    lo: float  # both ends of ρ
-    hi: float
-    gap: float
-    unit: float  # the largest that ½‖v‖² could be
-    reach: float  # `score_reach`
-    off: float  # |Σμ - 1|
-    steps: int
-
-
-@kernel("f8[:,::1]")
-def _lengths(A):
-    "‖a_i‖ of every row."
-    lengths = np.zeros(len(A))
-    for i in range(len(A)):
-        for t in range(A.shape[1]):
-            lengths[i] += A[i, t] * A[i, t]
-    return np.sqrt(lengths)
-
-
-@kernel("f8[:,::1], f8[::1], f8, f8, i8")
-def margin_loop(A, c, s, tol, most):  # -> the fields of `RowsAnswer`
-    "The plane of rows A with caps c and mass s, to the relative gap `tol`."
-    m, d = A.shape
-    columns, λ, f = A.T.copy(), c.copy(), np.empty(m)
-    p, w, E = np.empty(m), np.empty(d), np.empty(m, np.int64)
-    _place(A, columns, λ, w, f)
-    _fill(f, c, λ, s)
-    lengths = _lengths(A)
-    longest = lengths.max()
-    unit = (longest * s) ** 2 / 2  # all weight on the longest row
-    steps, idle, best, least = 0, 0, np.inf, np.inf
-    while True:
-        square = _place(A, columns, λ, w, f)
-        i, j, lo, hi, gap = _worst_pair(f, λ, c)
-        idle = 0 if square < PROGRESS * best or gap < PROGRESS * least else idle + 1
-        best, least = min(best, square), min(least, gap)
-        solved = i < 0 or gap <= tol * max(square / 2, TINY * unit)
-        if solved or idle > IDLE_ROUNDS or steps >= most:
-            μ, reach = λ / s, longest * (λ * lengths).sum() / s
-            most_square, off = longest**2 / 2, abs(λ.sum() / s - 1)
-            numbers = square / s**2, lo / s, hi / s, gap / s**2, most_square, reach, off, steps
-            return μ, f / s, *numbers
-        E[0], E[1], p[0], p[1] = i, j, 1.0, -1.0
-        curve = 0.0
-        for t in range(d):
-            curve += (A[i, t] - A[j, t]) ** 2
-        _go(λ, c, E[:2], p[:2], (lo - hi) / curve if curve > 0 else np.inf)
-        steps += 1
-        met = True
-        while met and steps < most:
-            n = _between_bounds(λ, c, E)
-            if n < 2:
-                break
-            _place(A, columns, λ, w, f)
-            _to_lowest(A, E[:n], w, p)
-            met = _go(λ, c, E[:n], p[:n], 1.0)
-            steps += 1
-
-
-# %% ../../nbs/twin_margin/30_problem.ipynb #4555965d
-def _from_matrix(A, r, c, goal, doubt):  # -> MarginPlane
-    "The plane of rows by way of their Gram matrix."
-    Q = checked_matrix(A @ A.T, len(A))
-    noise = doubt + roundoff(A.shape[1] + 2) * float(Q.diagonal().max())
-    return solved_plane(MarginProblem(Q, r, reduced_caps(r, c), noise), goal)
-
-
-def solve_margin_points(
-    A,  # rows of the class about the mean of the others (m, d)
-    r,  # ν/α, strictly between 0 and 1
-    tol=1e-9,  # relative duality gap to reach
-    c=None,  # weights of the members, positive, if they differ
-    max_iter=None,
-    doubt=0.0,  # how far scores can be from those of the exact rows
-):  # -> MarginPlane
-    "`solve_margin` for the linear kernel, from the rows."
-    A = np.ascontiguousarray(A, float)
-    m, d = A.shape
-    if not m:
-        raise ValueError("A class without examples has no plane.")
-    if c is None:
-        c, total, heaviest = np.empty(m), float(m), 1.0
-        c.fill(1.0)  # in a third of the time of np.ones
-    else:
-        c = np.ascontiguousarray(c, float)
-        total, heaviest = float(c.sum()), float(c.max())
-    if 2 * d > m > 20:
-        return _from_matrix(A, r, c, Goal(tol, max_iter), doubt)
-    s = class_mass(r, total)
-    caps = min(total / s, IDLE_CAP * m)  # their sum
-    if heaviest > IDLE_CAP * s:  # else whole weights stay as they are: bounds are met exactly
-        c, s = reduced_caps(r, c), 1.0
-    μ, f, square, lo, hi, gap, unit, reach, off, steps = margin_loop(
-        A, c, s, tol, max_iter or 1000 + m
-    )
-    if not math.isfinite(gap):
-        raise ValueError(
-            "The rows of the class contain NaN or infinite numbers."
-            if not np.isfinite(A).all()
-            else f"The rows of the class have entries up to {np.abs(A).max():.0e}, whose squares "
-            "overflow: scale the features."
-        )
-    certificate = Certificate(
-        gap - square / 2,
-        -square / 2,
-        dual_feasibility=off,
-        complementarity=gap,
-        n_iter=steps,
-        tol=tol,
-        unit=unit,
-        rounding=margin_rounding(reach, caps, m + d, doubt),
-    )
-    if max_iter is None and not certificate.converged:
-        return _from_matrix(A, r, c, Goal(tol), doubt)
-    ρ = (lo + hi) / 2 if hi < math.inf else lo
-    norm = square**0.5 if square > 2e-14 * unit else 0.0
-    return MarginPlane(float(r), μ, f, norm, ρ, (lo, hi) if lo < hi else (ρ, ρ), certificate)
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #79479cda

@@ -46,10 +46,8 @@ from mcsvm_lit.core.solving import Goal, Problem, solve
 from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.engine.extras import optional
 from mcsvm_lit.engine.threads import one_thread
-from mcsvm_lit.twin_margin.problem import (
-    reduced_caps,
-    solve_margin_points,
-)
+from mcsvm_lit.twin_margin.margin_from_rows import solve_margin_points
+from mcsvm_lit.twin_margin.problem import reduced_caps
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #b939cff4
