@@ -24,7 +24,6 @@ __all__ = [
     "constants_of",
     "kernel",
     "as_python",
-    "holds_record",
     "Undisturbed",
     "link_to_dispatchers",
     "one_for_all_literals",
@@ -45,13 +44,13 @@ __all__ = [
 ]
 
 # %% ../../nbs/engine/80_compiled.ipynb #3bb3015f
+import _signal  # what `signal` is made of, at a tenth of the time
 import functools
 import importlib
 import json
 import os
 import pkgutil
 import re
-import signal
 import struct
 import sys
 import threading
@@ -186,35 +185,23 @@ def as_python():
 
 
 # %% ../../nbs/engine/80_compiled.ipynb #b3a7c0d2
-def holds_record(t):  # a numba type
-    "Is there a record in results of this type?"
-    fields = getattr(t, "types", ())
-    return hasattr(t, "instance_class") or any(map(holds_record, fields))
-
-
 class Undisturbed:
-    "A dispatcher of numba; where it returns records, Ctrl-C takes effect after it has returned."
+    "A dispatcher of numba; Ctrl-C takes effect after it has returned."
 
     def __init__(self, dispatcher):
         self.dispatcher = dispatcher
-        self.results = 0  # signatures that were looked at
-        self.risky = True
 
     def __call__(self, *args):
-        if len(self.dispatcher.signatures) != self.results:
-            found = self.dispatcher.nopython_signatures
-            self.results = len(found)
-            self.risky = not found or any(holds_record(s.return_type) for s in found)
         main = threading.current_thread() is threading.main_thread()  # the only one that hears it
-        before = signal.getsignal(signal.SIGINT) if main and self.risky else None
+        before = _signal.getsignal(_signal.SIGINT) if main else None
         if not callable(before):
             return self.dispatcher(*args)
         pressed = []
         try:
-            signal.signal(signal.SIGINT, lambda *press: pressed.append(press))
+            _signal.signal(_signal.SIGINT, lambda *press: pressed.append(press))
             return self.dispatcher(*args)
         finally:
-            signal.signal(signal.SIGINT, before)
+            _signal.signal(_signal.SIGINT, before)
             if pressed:
                 before(*pressed[0])
 
