@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import make_classification
 
 from mcsvm_lit import SVMProbabilityClassifier
-from mcsvm_lit.probability import thresholds
+from mcsvm_lit.probability import schemes
 
 ROOM = 60  # rows of the kernel matrix that are kept
 
@@ -16,8 +16,8 @@ def no_matrix(monkeypatch):
     """No kernel matrix fits, and few of its rows do."""
 
     def forbid(n):
-        monkeypatch.setattr(thresholds, "fits", lambda n: False)
-        monkeypatch.setattr(thresholds, "MEGABYTES_OF_ROWS", ROOM * 8 * n / 2**20)
+        monkeypatch.setattr(schemes, "fits", lambda n: False)
+        monkeypatch.setattr(schemes, "MEGABYTES_OF_ROWS", ROOM * 8 * n / 2**20)
 
     return forbid
 

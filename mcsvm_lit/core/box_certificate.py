@@ -11,12 +11,10 @@ __all__ = [
     "gap_terms",
     "total_gap",
     "halfway",
-    "best_multiplier",
     "multiplier",
     "BoxQP",
     "gradient_at",
     "Verdict",
-    "box_rounding",
     "certified_point",
 ]
 
@@ -158,7 +156,7 @@ def halfway(low, high):
 
 
 @kernel("f8[::1], f8[::1], f8[::1], f8[::1], f8[::1]")
-def best_multiplier(g, x, lo, hi, a):
+def _best_multiplier(g, x, lo, hi, a):
     "The multiplier in the middle, and both ends, of where the gap is least."
     ν, slope = _corners(g, x, lo, hi, a)
     last = len(ν)
@@ -187,7 +185,7 @@ def multiplier(
         np.ascontiguousarray(v, float) if np.ndim(v) else np.full(len(g), float(v))
         for v in (g, x, lo, hi, a)
     ]
-    ν, *ends = best_multiplier(*vectors)
+    ν, *ends = _best_multiplier(*vectors)
     return ν, tuple(ends)
 
 
@@ -292,7 +290,7 @@ def _residuals(program, x, g, ν):  # -> torn, worst
 def _verdict(program, d, x, g):
     "What is known about a point, for the best multiplier."
     q, a = program.q, program.a
-    ν, low, high = best_multiplier(g, x, program.lo, program.hi, a)
+    ν, low, high = _best_multiplier(g, x, program.lo, program.hi, a)
     gap = total_gap(program, d, x, g, ν)
     torn, worst = _residuals(program, x, g, ν)
     P = Ax = size = unit = curved = pure = spread = top = 0.0
@@ -312,7 +310,7 @@ def _verdict(program, d, x, g):
 
 # %% ../../nbs/core/04b_box_certificate.ipynb #92503ba7
 @kernel("BoxProgram, f8[::1], f8[::1], f8[::1], f8, f8")
-def box_rounding(program, d, x, g, ν, γ):  # γ: relative error of the sums
+def _box_rounding(program, d, x, g, ν, γ):  # γ: relative error of the sums
     "How far objective and gap can be from those of exact arithmetic, (4b.11)."
     _, q, lo, hi, a, b = program
     far = reach = 0.0
@@ -350,6 +348,6 @@ def certified_point(program, d, x, tol, n_iter):  # -> BoxQP
         n_iter=n_iter,
         tol=tol,
         unit=v.unit,
-        rounding=box_rounding(program, d, x, g, v.ν, roundoff(len(x) + 8)),
+        rounding=_box_rounding(program, d, x, g, v.ν, roundoff(len(x) + 8)),
     )
     return BoxQP(x, g, v.ν, (v.low, v.high), certificate)

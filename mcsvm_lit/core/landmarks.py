@@ -8,16 +8,12 @@ __all__ = [
     "CANDIDATE_SHARE",
     "BLOCK_NUMBERS",
     "LEAST_ROWS",
-    "EXHAUSTED",
     "TOGETHER",
     "EXACT_UP_TO",
-    "GROUP",
     "MOST_PASSES",
     "UNNORMED",
-    "FIRST_LANDMARKS",
     "LandmarkSpan",
     "accepted",
-    "random_pivots",
     "choose_landmarks",
     "FeatureBlocks",
     "LandmarkFit",
@@ -62,7 +58,7 @@ CANDIDATES = 20_000  # rows among which landmarks are chosen
 CANDIDATE_SHARE = 0.25  # of the memory, at most, for choosing
 BLOCK_NUMBERS = 2**21  # features of a block: sixteen megabytes in float64
 LEAST_ROWS = 256
-EXHAUSTED = 1e-12  # share of the trace: what is left then is rounding
+_EXHAUSTED = 1e-12  # share of the trace: what is left then is rounding
 TOGETHER = 64  # rows that are drawn together
 
 
@@ -110,11 +106,11 @@ def accepted(S, then, rng):  # what is left of drawn rows, and E_ii when drawn -
     return chosen, np.tril(L[: len(chosen), chosen].T)
 
 
-def random_pivots(kernel, X, rank, rng):  # -> at most `rank` rows, Lᵀ
+def _random_pivots(kernel, X, rank, rng):  # -> at most `rank` rows, Lᵀ
     "Landmarks drawn by (7c.5), and the factor L of what they explain of the kernel matrix."
     left = kernel.diag(X).astype(float)
     total, T, pivots = left.sum(), np.empty((min(rank, len(left)), len(left))), []
-    while len(pivots) < len(T) and left.sum() > EXHAUSTED * total:
+    while len(pivots) < len(T) and left.sum() > _EXHAUSTED * total:
         r = len(pivots)
         drawn = rng.choice(len(left), min(TOGETHER, len(left)), p=left / left.sum())
         S = gram_block(kernel, X, drawn, drawn) - T[:r, drawn].T @ T[:r, drawn]
@@ -143,7 +139,7 @@ def choose_landmarks(kernel, X, rank, cache_size=500, seed=0):  # -> LandmarkSpa
         some = type(kernel)("precomputed").fit(part)
     else:
         part, some = X[near], kernel
-    pivots, T = random_pivots(some, part, rank, rng)
+    pivots, T = _random_pivots(some, part, rank, rng)
     if not len(pivots):  # a kernel that is zero on all rows: one landmark, whose feature is zero
         pivots, T = np.zeros(1, np.intp), np.eye(1, m)
     rows = near[pivots]
@@ -200,7 +196,7 @@ class FeatureBlocks:
 
 # %% ../../nbs/core/07c_landmarks.ipynb #a4ee51a7
 EXACT_UP_TO = 20_000  # rows with α ≠ 0: so many have all kernel values among them computed
-GROUP = 2048  # rows of a group, where there are more
+_GROUP = 2048  # rows of a group, where there are more
 MOST_PASSES = 200
 
 
@@ -454,7 +450,7 @@ class SpanPoint:
 
     def left_of_groups(self, S):  # rows with α ≠ 0 -> (K,)
         "The sum of the lengths in (7c.3), over groups from all over the rows."
-        number = -(-len(S) // GROUP)
+        number = -(-len(S) // _GROUP)
         none = np.zeros(self.α.shape[1])
         return sum((self.left_of(S[j::number]) for j in range(number)), none)
 
@@ -621,14 +617,14 @@ def times(factor, certificate):
 
 
 # %% ../../nbs/core/07c_landmarks.ipynb #7eb25ceb
-FIRST_LANDMARKS = 32
+_FIRST_LANDMARKS = 32
 
 
 def until_certified(fit, n, rank):  # fit: number of landmarks -> LandmarkFit; n examples
     "The fit on so many landmarks; for a share, on as many as bring the full relative gap below it."
     if isinstance(rank, numbers.Integral):
         return fit(rank)
-    number = FIRST_LANDMARKS
+    number = _FIRST_LANDMARKS
     while True:
         found = fit(min(number, n))
         exhausted = len(found.landmarks.rows) < number  # no function is left to add

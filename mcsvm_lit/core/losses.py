@@ -6,7 +6,6 @@
 __all__ = [
     "LEAST",
     "ONE_EACH",
-    "SHARPER_BY",
     "Loss",
     "Look",
     "Curvature",
@@ -15,12 +14,10 @@ __all__ = [
     "Costs",
     "by_label",
     "below_top",
-    "hinge_distributions",
     "Hinge",
     "softmax_loss",
     "log_probabilities",
     "softmax_kl",
-    "softmax_distributions",
     "falling_root",
     "Softmax",
     "gaps_between",
@@ -185,11 +182,11 @@ def below_top(G, η):  # -> (n,)
 
 
 # %% ../../nbs/core/04a_losses.ipynb #b8d752d6
-SHARPER_BY = 3.0  # from one σ to the next: Newton's method needs four or five steps for each
+_SHARPER_BY = 3.0  # from one σ to the next: Newton's method needs four or five steps for each
 
 
 @kernel("f8[:,::1], i8[::1], f8[::1], f8, f8[:,::1]")
-def hinge_distributions(F, y, c, σ, η):  # fills η -> (Σ c ℓ_σ, Σ c ℓ, Σ c (1 - η_y))
+def _hinge_distributions(F, y, c, σ, η):  # fills η -> (Σ c ℓ_σ, Σ c ℓ, Σ c (1 - η_y))
     "The distributions (4a.6), and what they add to the three sums."
     n, K = F.shape
     V = np.empty(K)
@@ -287,7 +284,7 @@ class Hinge(Loss):
         if len(self.costs.table):
             return super().look(F, y, c)
         η = np.empty_like(F)
-        return Look(*hinge_distributions(F, y, c, self.σ, η), η)
+        return Look(*_hinge_distributions(F, y, c, self.σ, η), η)
 
     def active(self, η):
         "The rows that have a second derivative."
@@ -305,7 +302,7 @@ class Hinge(Loss):
         return Curvature(times, weight * S * (1 - 1 / size))
 
     def sharper(self):
-        return replace(self, σ=SHARPER_BY * self.σ)
+        return replace(self, σ=_SHARPER_BY * self.σ)
 
 
 # %% ../../nbs/core/04a_losses.ipynb #9001348b
@@ -350,7 +347,7 @@ def softmax_kl(
 
 
 @kernel("f8[:,::1], i8[::1], f8[::1], f8[:,::1]")
-def softmax_distributions(F, y, c, η):  # fills η -> (Σ c ℓ, Σ c × entropy)
+def _softmax_distributions(F, y, c, η):  # fills η -> (Σ c ℓ, Σ c × entropy)
     "The softmax of each row, and what it adds to the two sums."
     n, K = F.shape
     loss = entropy = 0.0
@@ -420,7 +417,7 @@ class Softmax(Loss):
     def look(self, F, y, c):
         "The `Look` of some rows."
         η = np.empty_like(F)
-        loss, entropy = softmax_distributions(F, y, c, η)
+        loss, entropy = _softmax_distributions(F, y, c, η)
         return Look(loss, loss, entropy, η)
 
     def active(self, η):

@@ -8,7 +8,6 @@ __all__ = [
     "LOGISTIC",
     "EXPONENTIAL",
     "MARGIN_LOSSES",
-    "exp_or_inf",
     "MarginLoss",
     "HingeMargin",
     "LogisticMargin",
@@ -36,7 +35,7 @@ from mcsvm_lit.engine.extras import optional
 
 
 # %% ../../nbs/core/04d_margin_losses.ipynb #0fe3573e
-def exp_or_inf(u):
+def _exp_or_inf(u):
     "The exponential, infinite where float64 has no number that large."
     with np.errstate(over="ignore"):
         return np.exp(u)
@@ -157,10 +156,10 @@ class ExponentialMargin(MarginLoss):
     name, most, damping, log_odds = "exponential", np.inf, 0.0, 2.0
 
     def value(self, u):
-        return exp_or_inf(-u)
+        return _exp_or_inf(-u)
 
     def slope(self, u):
-        return -exp_or_inf(-u)
+        return -_exp_or_inf(-u)
 
     def inverse(self, v):
         return -np.log(v)
@@ -175,7 +174,7 @@ class ExponentialMargin(MarginLoss):
         return np.zeros_like(p)
 
     def steepest(self, u):
-        return exp_or_inf(-u)
+        return _exp_or_inf(-u)
 
     def oracle(self, u):
         return optional("cvxpy").exp(-u)

@@ -7,18 +7,10 @@ __all__ = [
     "BLOCK_NUMBERS",
     "LEAST_ROWS",
     "SAMPLE",
-    "AN_UNKNOWN",
-    "A_PASS",
-    "LEAST_SAMPLE",
     "NUMBERS",
     "PAIRS",
-    "PAIR_NUMBERS",
-    "ACCURACY",
-    "GRADIENTS",
     "FLAT",
     "ENOUGH",
-    "DESCENT",
-    "SHORTEST",
     "Block",
     "Frame",
     "Draw",
@@ -37,11 +29,7 @@ __all__ = [
     "survey",
     "surveyed",
     "Rounds",
-    "sample_size",
-    "sampled_system",
-    "sampled_inverse",
     "corrected",
-    "step_along",
     "remembered",
     "sampled_newton",
 ]
@@ -420,28 +408,28 @@ class Rounds:
 
 # %% ../../nbs/core/07b_passes.ipynb #23424946
 SAMPLE = 20_000  # rows at most, since they are sent to where the steps are computed
-AN_UNKNOWN = 15  # rows for each, which make steps that are nearly Newton's
-A_PASS = 30  # products with the sample in a step: so many cost as much as a pass, or less
-LEAST_SAMPLE = 200  # rows, however wide
+_AN_UNKNOWN = 15  # rows for each, which make steps that are nearly Newton's
+_A_PASS = 30  # products with the sample in a step: so many cost as much as a pass, or less
+_LEAST_SAMPLE = 200  # rows, however wide
 NUMBERS = 2**24  # in the sample: rows of many features or classes are drawn less often
 PAIRS = 10  # corrections that are remembered
-PAIR_NUMBERS = 2**25  # in all corrections
-ACCURACY = 0.1  # residual of a Newton system against its right side
-GRADIENTS = 100  # conjugate gradients for one system
+_PAIR_NUMBERS = 2**25  # in all corrections
+_ACCURACY = 0.1  # residual of a Newton system against its right side
+_GRADIENTS = 100  # conjugate gradients for one system
 FLAT = 1e-100  # a second derivative that is none, and whose inverse might be infinite
 ENOUGH = 0.3  # drift against price: where σ is raised
-DESCENT = 1e-4  # of the slope: the least decrease of a step
-SHORTEST = 1e-6  # step at which the search gives up: rounding is all that is left
+_DESCENT = 1e-4  # of the slope: the least decrease of a step
+_SHORTEST = 1e-6  # step at which the search gives up: rounding is all that is left
 
 
-def sample_size(rounds):  # -> rows
+def _sample_size(rounds):  # -> rows
     "How many rows a sample has."
     K, D = rounds.shape
-    wanted = max(AN_UNKNOWN * K * D, rounds.n_rows / A_PASS)
-    return int(max(LEAST_SAMPLE, min(SAMPLE, wanted, NUMBERS / (rounds.work + 2 * K))))
+    wanted = max(_AN_UNKNOWN * K * D, rounds.n_rows / _A_PASS)
+    return int(max(_LEAST_SAMPLE, min(SAMPLE, wanted, NUMBERS / (rounds.work + 2 * K))))
 
 
-def sampled_system(here, ρ):  # -> product, preconditioner
+def _sampled_system(here, ρ):  # -> product, preconditioner
     "The second derivative of the objective by the sample, and the inverse of its diagonal."
     X, η, c, y = here.sample
     curvature = here.loss.curvature(η, c, y)
@@ -456,16 +444,16 @@ def sampled_system(here, ρ):  # -> product, preconditioner
     return product, lambda R: inverse * R
 
 
-def sampled_inverse(here, ρ):
+def _sampled_inverse(here, ρ):
     "A function that applies the inverse of the sampled second derivative."
-    product, precondition = sampled_system(here, ρ)
+    product, precondition = _sampled_system(here, ρ)
 
     def apply(b):
         size = float((b * b).sum())
         if size == 0:
             return b
         return conjugate_gradients(
-            product, b, lambda rr, x: rr <= ACCURACY**2 * size, GRADIENTS, precondition
+            product, b, lambda rr, x: rr <= _ACCURACY**2 * size, _GRADIENTS, precondition
         )[0]
 
     return apply
@@ -485,15 +473,15 @@ def corrected(apply, pairs, gradient):  # -> direction
     return Δ
 
 
-def step_along(look, here, Δ, most):  # look: W -> Standing; -> Standing, or None
+def _step_along(look, here, Δ, most):  # look: W -> Standing; -> Standing, or None
     "The first point along Δ, of so many at most, where the smoothed objective has fallen enough."
     slope = float((here.gradient * Δ).sum())
     t = 1.0
     for _ in range(most):
-        if t < SHORTEST:
+        if t < _SHORTEST:
             break
         there = look(here.W + t * Δ)
-        if there.φ <= here.φ + DESCENT * t * slope + 1e-13 * abs(here.φ):
+        if there.φ <= here.φ + _DESCENT * t * slope + 1e-13 * abs(here.φ):
             return there
         rise = float((there.gradient * Δ).sum())
         secant = slope / (slope - rise) if rise > slope else 0.5
@@ -507,7 +495,7 @@ def remembered(pairs, here, there, size):  # -> pairs
     bend = float((s * change).sum())
     if bend <= 0:
         return pairs
-    most = max(1, min(PAIRS, PAIR_NUMBERS // (2 * size)))
+    most = max(1, min(PAIRS, _PAIR_NUMBERS // (2 * size)))
     return [*pairs, (s, change, 1 / bend)][-most:]
 
 
@@ -532,7 +520,7 @@ def sampled_newton(  # noqa: PLR0913
     tell : function, optional
         Called with the `Standing` and the passes after each step; True ends the method.
     sample : int, optional
-        Rows of a sample; by default as many as `sample_size` says.
+        Rows of a sample; by default as many as `_sample_size` says.
 
     Returns
     -------
@@ -542,7 +530,7 @@ def sampled_newton(  # noqa: PLR0913
     K, D = rounds.shape
     ρ = rounds.frame.penalty(D)
     last = rounds.passes + most
-    size, pairs, seed = sample or sample_size(rounds), [], 0
+    size, pairs, seed = sample or _sample_size(rounds), [], 0
 
     def look(W):
         return rounds.at(loss, W, Draw(share, size, seed))
@@ -559,10 +547,10 @@ def sampled_newton(  # noqa: PLR0913
             here = look(here.W)
         if len(here.sample.c) == here.active:
             pairs = []
-        Δ = corrected(sampled_inverse(here, ρ), pairs, here.gradient)
+        Δ = corrected(_sampled_inverse(here, ρ), pairs, here.gradient)
         Δ = Δ - Δ.mean(0)
         seed, share = seed + 1, min(1.0, size / max(here.active, 1))
-        there = step_along(look, here, Δ, last - rounds.passes)
+        there = _step_along(look, here, Δ, last - rounds.passes)
         if there is None:
             break
         pairs = remembered(pairs, here, there, K * D)

@@ -4,31 +4,18 @@
 
 # %% auto #0
 __all__ = [
-    "NEAR_A_WALL",
-    "klr_start",
     "PairStep",
-    "newton_pair_step",
     "PairDescent",
-    "disagree_most",
     "Limits",
     "KLRFit",
     "finished",
     "pair_loop",
-    "GroupedDescent",
-    "smo_groups",
     "Grouped",
-    "search_in_t",
-    "grouped_step",
-    "normal_extremes",
-    "try_group",
-    "two_loops",
     "Section5",
     "section_5",
-    "disagree_awake",
     "smo",
     "PrimalFit",
     "BFGSLimits",
-    "run_bfgs",
     "bfgs_alpha",
     "lbfgs_cholesky",
 ]
@@ -55,7 +42,7 @@ from mcsvm_lit.kernel_logistic.problem import (
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #ea1cc0fc
-def klr_start(
+def _klr_start(
     s,
     c,  # labels ±1, weights
 ):  # -> a (2, n): c - α and α
@@ -75,7 +62,7 @@ class PairStep(NamedTuple):
     iterations: int
 
 
-def newton_pair_step(
+def _newton_pair_step(
     q0,  # H_i - H_j > 0
     χ,  # G_ii - 2 G_ij + G_jj
     x,
@@ -85,7 +72,7 @@ def newton_pair_step(
 ):  # -> PairStep
     "The exact step on a pair: the root of (21.4), by Newton's iteration in ω."
     if x > y:
-        d, y, x, iterations = newton_pair_step(q0, χ, y, Y, x, X)
+        d, y, x, iterations = _newton_pair_step(q0, χ, y, Y, x, X)
         return PairStep(d, x, y, iterations)
     ω, floor = 0.0, math.log(1e-300 / x)  # a double holds no less
     iterations = 0
@@ -122,7 +109,7 @@ class PairDescent:
         self.s = s
         self.c = c
         self.up = (s > 0).astype(int)
-        self.a = klr_start(s, c) if a is None else np.array(a, float)
+        self.a = _klr_start(s, c) if a is None else np.array(a, float)
         self.u = np.log(self.a[1]) - np.log(self.a[0])
         self.mid = 0.0
         self.F = G @ (self.a[1] * s)
@@ -142,7 +129,7 @@ class PairDescent:
         p, q = self.up[i], 1 - self.up[j]  # a[p, i] and a[q, j] shrink
         H = self.F[[i, j]] + self.s[[i, j]] * self.u[[i, j]]
         χ = max(G[i, i] - 2 * G[i, j] + G[j, j], 0.0)
-        d, x, y, _ = newton_pair_step(H[0] - H[1], χ, a[p, i], a[1 - p, i], a[q, j], a[1 - q, j])
+        d, x, y, _ = _newton_pair_step(H[0] - H[1], χ, a[p, i], a[1 - p, i], a[q, j], a[1 - q, j])
         far, nearest = min((a[p, i] - μ * c[i], i), (a[q, j] - μ * c[j], j))
         stopped = μ > 0 and d >= far
         if stopped:
@@ -162,7 +149,7 @@ class PairDescent:
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #810751e2
-def disagree_most(
+def _disagree_most(
     descent,  # a `PairDescent`
 ):  # -> (i, j)
     "The pair of the paper: largest and smallest H."
@@ -220,7 +207,7 @@ def pair_loop(
     G,
     s,
     c,  # Gram matrix, labels ±1, weights
-    select=disagree_most,  # which pair: a function of the `PairDescent`
+    select=_disagree_most,  # which pair: a function of the `PairDescent`
     start=None,  # c - α and α (2, n)
     **limits,  # see `Limits`
 ):  # -> KLRFit
@@ -246,74 +233,8 @@ def pair_loop(
     return finished(descent, trace, "pair_loop", ended, n_iter=step, tol=until.tol)
 
 
-# %% ../../nbs/kernel_logistic/21_paper.ipynb #3ad93806
-NEAR_A_WALL = 1e3 * np.finfo(float).eps  # the paper's μ, in units of c
-
-
-class GroupedDescent(PairDescent):
-    """A `PairDescent` with the paper's group near the boundary.
-
-    Parameters
-    ----------
-    G, s, c, a
-        As for `PairDescent`.
-    """
-
-    def __init__(self, G, s, c, a=None):
-        super().__init__(G, s, c, a)
-        self.near = np.zeros(len(s), bool)
-        self.steps = 0
-
-    def extremes(self):
-        "The largest and the smallest H of the normal group."
-        H = self.H
-        i, j = np.where(self.near, -np.inf, H).argmax(), np.where(self.near, np.inf, H).argmin()
-        return i, j
-
-    def move(self, i, j):  # -> has anything moved?
-        "A step that keeps its distance to the walls; an index that is stopped joins the group."
-        d, stopped = self.step(i, j, NEAR_A_WALL)
-        self.steps += 1
-        if d > 0:
-            self.near[[i, j]] = False
-        if stopped is not None:
-            self.near[stopped] = True
-        return d > 0
-
-    def goes_on(self, until):
-        "Are there steps left, and is anybody in the normal group?"
-        return self.steps < until.max_iter and not self.near.all()
-
-    def try_near_ones(self, until):  # -> has anything moved?
-        "The outer loop: each index of the group against i_low, then i_up."
-        changed = False
-        for k in np.flatnonzero(self.near):
-            for which in (1, 0):
-                other = self.extremes()[which]
-                H = self.H
-                if not self.goes_on(until) or abs(H[k] - H[other]) <= 2 * until.τ:
-                    continue
-                changed |= self.move(*((k, other) if H[k] > H[other] else (other, k)))
-        return changed
-
-
-def smo_groups(G, s, c, start=None, **limits):  # limits: see `Limits`; τ is 1e-6 by default
-    "The paper's algorithm with its groups near the boundary, section 5."
-    s, c = klr_check(s, c)
-    until = Limits(**{"τ": 1e-6, **limits})
-    descent = GroupedDescent(G, s, c, start)
-    trace, changed, look = [], True, until.look or len(s)
-    while changed and descent.goes_on(until):
-        while descent.goes_on(until):  # inner loop: the normal group
-            if descent.steps % look == 0:
-                trace.append((descent.steps, descent.certificate().gap))
-            (i, j), H = descent.extremes(), descent.H
-            if H[i] - H[j] <= 2 * until.τ:
-                break
-            descent.move(i, j)
-        changed = descent.try_near_ones(until)
-    ended = descent.goes_on(until)
-    return finished(descent, trace, "smo_groups", ended, n_iter=descent.steps, tol=until.tol)
+# %% ../../nbs/kernel_logistic/21_paper.ipynb #73f8be14
+_NEAR_A_WALL = 1e3 * np.finfo(float).eps  # the paper's μ, in units of c
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #ab6620c0
@@ -341,7 +262,7 @@ class Grouped(NamedTuple):
 
 
 @kernel("f8, f8, f8, f8, f8, f8, f8, f8, b1")
-def search_in_t(q0, χ, x, X, y, Y, room, tol, printed):  # noqa: PLR0913  -> t > 0
+def _search_in_t(q0, χ, x, X, y, Y, room, tol, printed):  # noqa: PLR0913  -> t > 0
     "KLR (5.1): the step at which H_i - H_j is zero, up to `tol`, or `room` if that comes first."
     lo, hi, t = 0.0, room, 0.0
     for _ in range(200):
@@ -368,18 +289,18 @@ def search_in_t(q0, χ, x, X, y, Y, room, tol, printed):  # noqa: PLR0913  -> t 
 
 
 @kernel("f8[:,::1], Grouped, i8, i8, f8, b1")
-def grouped_step(G, p, i, j, tol, printed):  # -> has anything moved?
+def _grouped_step(G, p, i, j, tol, printed):  # -> has anything moved?
     "A step of i and j that stops short of the walls; who is stopped joins the group."
     shrinks_i, grows_i = (p.α, p.ω) if p.s[i] > 0 else (p.ω, p.α)
     shrinks_j, grows_j = (p.ω, p.α) if p.s[j] > 0 else (p.α, p.ω)
     x, y = shrinks_i[i], shrinks_j[j]
-    room_i, room_j = x - NEAR_A_WALL * p.c[i], y - NEAR_A_WALL * p.c[j]
+    room_i, room_j = x - _NEAR_A_WALL * p.c[i], y - _NEAR_A_WALL * p.c[j]
     room = min(room_i, room_j)
     t = 0.0
     if room > 0:
         χ = max(G[i, i] - 2 * G[i, j] + G[j, j], 0.0)
         q0 = p.H[i] - p.H[j]
-        t = search_in_t(q0, χ, x, grows_i[i], y, grows_j[j], room, tol, printed)
+        t = _search_in_t(q0, χ, x, grows_i[i], y, grows_j[j], room, tol, printed)
     if t > 0:
         p.near[i] = p.near[j] = False
     if t >= room:
@@ -401,7 +322,7 @@ def grouped_step(G, p, i, j, tol, printed):  # -> has anything moved?
 
 
 @kernel("Grouped")
-def normal_extremes(p):  # -> i, j; -1 where the normal group is empty
+def _normal_extremes(p):  # -> i, j; -1 where the normal group is empty
     "The largest and the smallest H of the normal group."
     i = j = -1
     for k in range(len(p.H)):
@@ -415,36 +336,36 @@ def normal_extremes(p):  # -> i, j; -1 where the normal group is empty
 
 
 @kernel("f8[:,::1], Grouped, f8, i8, b1")
-def try_group(G, p, τ, most, printed):  # -> steps, has anything moved?
+def _try_group(G, p, τ, most, printed):  # -> steps, has anything moved?
     "The outer loop: each index of the group against i_low, then i_up."
     steps, moved = 0, False
     for k in np.flatnonzero(p.near):
         for low in (True, False):
-            i, j = normal_extremes(p)
+            i, j = _normal_extremes(p)
             other = j if low else i
             if other < 0 or steps >= most or abs(p.H[k] - p.H[other]) <= 2 * τ:
                 continue
             steps += 1
             if p.H[k] > p.H[other]:
-                moved |= grouped_step(G, p, k, other, 0.1 * τ, printed)
+                moved |= _grouped_step(G, p, k, other, 0.1 * τ, printed)
             else:
-                moved |= grouped_step(G, p, other, k, 0.1 * τ, printed)
+                moved |= _grouped_step(G, p, other, k, 0.1 * τ, printed)
     return steps, moved
 
 
 @kernel("f8[:,::1], Grouped, f8, i8, b1")
-def two_loops(G, p, τ, most, printed):  # -> steps, did it end by its own rule?
+def _two_loops(G, p, τ, most, printed):  # -> steps, did it end by its own rule?
     "Section 5: the normal group until it agrees to 2τ, then the group near the boundary."
     steps = 0
     while steps < most:
-        i, j = normal_extremes(p)
+        i, j = _normal_extremes(p)
         if i < 0:
             return steps, False
         if p.H[i] - p.H[j] > 2 * τ:
             steps += 1
-            grouped_step(G, p, i, j, 0.1 * τ, printed)
+            _grouped_step(G, p, i, j, 0.1 * τ, printed)
             continue
-        taken, moved = try_group(G, p, τ, most - steps, printed)
+        taken, moved = _try_group(G, p, τ, most - steps, printed)
         steps += taken
         if not moved:
             return steps, steps < most
@@ -482,7 +403,7 @@ def section_5(G, s, c, start, τ=1e-6, most=10**7, printed=False):
     s, c = klr_check(s, c)
     ω, α = np.array(start, float)
     p = Grouped(s, c, α, ω, G @ (s * α) + s * np.log(α / ω), np.zeros(len(s), bool))
-    steps, ended = two_loops(np.ascontiguousarray(G), p, τ, most, printed)
+    steps, ended = _two_loops(np.ascontiguousarray(G), p, τ, most, printed)
     u = np.log(p.α / p.ω)
     F = G @ (s * p.α)
     b, kmax = best_intercept(F, s, c), np.diagonal(G).max()
@@ -491,7 +412,7 @@ def section_5(G, s, c, start, τ=1e-6, most=10**7, printed=False):
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #6ddaba05
-def disagree_awake(
+def _disagree_awake(
     descent,  # a `PairDescent`
     Θ=30.0,  # how deep at a wall a multiplier may rest: exp(-Θ)
 ):  # -> (i, j)
@@ -511,7 +432,7 @@ def smo(
     **limits,  # see `Limits`
 ):  # -> KLRFit
     "The paper's algorithm, corrected: exact steps on the pair that disagrees most, none at rest."
-    return pair_loop(G, s, c, disagree_awake, start, **limits)
+    return pair_loop(G, s, c, _disagree_awake, start, **limits)
 
 
 # %% ../../nbs/kernel_logistic/21_paper.ipynb #0d330f6e
@@ -550,7 +471,7 @@ class BFGSLimits:
     memory: int = 10
 
 
-def run_bfgs(value_and_gradient, x0, limits):  # -> x, fields of a PrimalFit but F and b
+def _run_bfgs(value_and_gradient, x0, limits):  # -> x, fields of a PrimalFit but F and b
     "SciPy's limited-memory BFGS down to a target."
     trace = []
 
@@ -591,7 +512,7 @@ def bfgs_alpha(
         return value, np.r_[G @ (β - α * s), -(α @ s)]
 
     x0 = np.r_[np.zeros(len(s)) if start is None else s * start, 0.0]
-    x, rest = run_bfgs(E, x0, BFGSLimits(**limits))
+    x, rest = _run_bfgs(E, x0, BFGSLimits(**limits))
     return PrimalFit(G @ x[:-1], float(x[-1]), **rest)
 
 
@@ -612,5 +533,5 @@ def lbfgs_cholesky(
         value = v @ v / 2 + c @ logistic_loss(s * (F + b))
         return value, np.r_[v - L.T @ (α * s), -(α @ s)]
 
-    x, rest = run_bfgs(E, np.zeros(L.shape[1] + 1), BFGSLimits(**limits))
+    x, rest = _run_bfgs(E, np.zeros(L.shape[1] + 1), BFGSLimits(**limits))
     return PrimalFit(L @ x[:-1], float(x[-1]), **rest)

@@ -25,10 +25,17 @@ from mcsvm_lit.core.scikit_learn import (
 )
 from mcsvm_lit.engine.threads import across, limit_public
 from mcsvm_lit.probability.losses import border_weights
-from mcsvm_lit.probability.schemes import TWO_CLASS, of_two, seed_of, weights_of
+from mcsvm_lit.probability.schemes import (
+    TWO_CLASS,
+    combined,
+    of_two,
+    seed_of,
+    two_class_problems,
+    weights_of,
+)
 from mcsvm_lit.probability.simplex import label_shares
 from mcsvm_lit.probability.temperature import HeldOut, heat
-from mcsvm_lit.probability.thresholds import combined, positive_share, two_class_problems
+from mcsvm_lit.probability.thresholds import positive_share
 from mcsvm_lit.probability.truncated_classifier import TruncatedHingeSVC
 
 

@@ -22,6 +22,8 @@ from mcsvm_lit.probability.bounds import (
     border_bounds,
     certain_orders,
     count_bounds,
+    coupling_bounds,
+    normalised_bounds,
     radius,
     share_bounds,
     squared_distances,
@@ -29,12 +31,15 @@ from mcsvm_lit.probability.bounds import (
 from mcsvm_lit.probability.losses import border_weights
 from mcsvm_lit.probability.schemes import (
     GUMBEL,
+    LEAST_SHARE,
     TWO_CLASS,
     Task,
+    combined,
     estimate,
     fit_jointly,
     fit_thresholds,
     of_two,
+    row_blocks,
     seed_of,
     two_class_scores,
     weights_of,
@@ -42,14 +47,7 @@ from mcsvm_lit.probability.schemes import (
 )
 from mcsvm_lit.probability.simplex import denominator, inverse_share_bounds
 from mcsvm_lit.probability.temperature import HeldOut, heat
-from mcsvm_lit.probability.thresholds import (
-    LEAST_SHARE,
-    combined,
-    coupling_bounds,
-    normalised_bounds,
-    positive_share,
-    row_blocks,
-)
+from mcsvm_lit.probability.thresholds import positive_share
 
 # %% ../../nbs/probability/54_classifier.ipynb #974d2743
 ENOUGH = 2000  # held-out examples for a temperature, which then costs 1/4000 in log-loss

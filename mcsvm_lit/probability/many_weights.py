@@ -9,7 +9,6 @@ __all__ = [
     "ManySolutions",
     "check_weights",
     "certified",
-    "interior_is_cheaper",
     "Walker",
     "solve_many",
     "collected",
@@ -109,7 +108,7 @@ def certified(vertex, sample, c, tol):  # vertex or None, weights of the example
 _SHORT_WALK = 0.15  # 1-norm between weights up to which narrow data are walked
 
 
-def interior_is_cheaper(n, q, K):  # examples, columns, classes
+def _interior_is_cheaper(n, q, K):  # examples, columns, classes
     "Is an interior point cheaper than a walk?"
     return NARROW_ROWS < q < n / 30 and (K - 1) * (q + 1) <= 60
 
@@ -119,7 +118,7 @@ class Walker:
 
     def __init__(self, sample):
         n, q = sample.Z.shape
-        self.walks = not interior_is_cheaper(n, q, sample.K)
+        self.walks = not _interior_is_cheaper(n, q, sample.K)
         self.rows = rows_of(sample.Z, sample.y, sample.K) if self.walks else None
         self.vertex = self.before = None
 

@@ -5,44 +5,22 @@
 # %% auto #0
 __all__ = [
     "OUTSIDE",
-    "SAME_CORNER",
     "STEP",
-    "MIDDLE",
-    "UNCOVERED",
-    "SEEDS",
-    "MOST_REGIONS",
     "NODES",
     "SHARES",
-    "ROUGH_EDGE",
     "HALVINGS",
     "INSIDE",
     "Shared",
-    "shared_of",
     "Family",
     "LinearSolution",
-    "on_references",
-    "linear_solution",
     "cut",
-    "without_repeats",
     "area",
-    "most_violated",
-    "cut_once",
-    "carve_in",
-    "carve",
-    "conditions_of",
     "scores_of",
-    "stays_gone",
     "course",
     "Region",
-    "region_of",
-    "beyond_edges",
     "Search",
-    "edge_sum",
-    "edge_integral",
-    "gumbel_measure",
     "RegionsKKT",
     "WeightRegions",
-    "part_of_label",
     "stacked",
     "pi_regions",
 ]
@@ -80,7 +58,7 @@ class Shared(NamedTuple):
         return self.w * π[self.rows.y]
 
 
-def shared_of(Z, y, w, s=-np.inf):  # rows, class indices, weights of the examples -> Shared
+def _shared_of(Z, y, w, s=-np.inf):  # rows, class indices, weights of the examples -> Shared
     "The data of a set of regions."
     rows = rows_of(Z, y, 3)
     return Shared(rows, np.c_[rows.Z, np.ones(len(rows.y))], np.asarray(w, float), s)
@@ -102,7 +80,7 @@ class LinearSolution(NamedTuple):
     η: np.ndarray  # (n, K, 3)
 
 
-def on_references(shared, family):  # -> coefficients (K, q + 1, 3), multipliers (n, K, 3)
+def _on_references(shared, family):  # -> coefficients (K, q + 1, 3), multipliers (n, K, 3)
     "Coefficients and multipliers if every example puts all of its weight on its reference."
     y, K = shared.rows.y, family.S.shape[1]
     own, held = np.eye(K)[y], np.eye(K)[family.ref]
@@ -112,10 +90,10 @@ def on_references(shared, family):  # -> coefficients (K, q + 1, 3), multipliers
     return Θ, held[:, :, None] * each[:, None]
 
 
-def linear_solution(shared, family):  # -> LinearSolution
+def _linear_solution(shared, family):  # -> LinearSolution
     "The solution that belongs to a family, by (57.1)."
     rows, K = shared.rows, 3
-    Θ, η = on_references(shared, family)
+    Θ, η = _on_references(shared, family)
     S, ref = family.S.copy(), family.ref
     S[np.arange(len(ref)), ref] = False
     i, r = np.nonzero(S)
@@ -137,7 +115,7 @@ def linear_solution(shared, family):  # -> LinearSolution
 
 # %% ../../nbs/probability/57_regions.ipynb #3f30ecd9
 OUTSIDE = 1e-12  # a corner so little beyond a line, in weights, counts as on it
-SAME_CORNER = 1e-13  # corners nearer than this are one
+_SAME_CORNER = 1e-13  # corners nearer than this are one
 
 
 def cut(P, g):  # corners (…, c, 3), a linear function at them (…, c) -> corners (…, 2c, 3)
@@ -153,9 +131,9 @@ def cut(P, g):  # corners (…, c, 3), a linear function at them (…, c) -> cor
     return np.stack([start, end], -2).reshape(*P.shape[:-2], -1, 3)
 
 
-def without_repeats(P):  # corners (c, 3) of one polygon
+def _without_repeats(P):  # corners (c, 3) of one polygon
     "The corners of a polygon, each of them once."
-    return P[np.abs(P - np.roll(P, -1, 0)).max(1) > SAME_CORNER]
+    return P[np.abs(P - np.roll(P, -1, 0)).max(1) > _SAME_CORNER]
 
 
 def area(P):  # corners (…, c, 3) in order -> share of the triangle
@@ -165,7 +143,7 @@ def area(P):  # corners (…, c, 3) in order -> share of the triangle
 
 
 @kernel("f8[:,::1], f8[:,::1], i8, f8[::1]")
-def most_violated(H, P, c, g):  # half-planes, c corners; fills g -> index, or -1
+def _most_violated(H, P, c, g):  # half-planes, c corners; fills g -> index, or -1
     "The half-plane that a corner violates most; g becomes its values at the corners."
     worst, lowest = -1, -OUTSIDE
     for j in range(len(H)):
@@ -181,7 +159,7 @@ def most_violated(H, P, c, g):  # half-planes, c corners; fills g -> index, or -
 
 
 @kernel("f8[:,::1], i8, f8[::1], f8[:,::1]")
-def cut_once(P, c, g, Q):  # c corners, a linear function at them; fills Q -> corners in Q
+def _cut_once(P, c, g, Q):  # c corners, a linear function at them; fills Q -> corners in Q
     "As `cut`, for one polygon and without repeated corners."
     kept = 0
     for i in range(c):
@@ -197,36 +175,36 @@ def cut_once(P, c, g, Q):  # c corners, a linear function at them; fills Q -> co
     distinct = 0
     for i in range(kept):
         before = Q[distinct - 1] if distinct else Q[kept - 1]
-        if np.abs(Q[i] - before).max() > SAME_CORNER:
+        if np.abs(Q[i] - before).max() > _SAME_CORNER:
             Q[distinct] = Q[i]
             distinct += 1
     return distinct
 
 
 @kernel("f8[:,::1], f8[:,::1], f8[:,::1], i8")
-def carve_in(H, P, Q, c):  # half-planes, c corners in P, room in Q -> corners in P
+def _carve_in(H, P, Q, c):  # half-planes, c corners in P, room in Q -> corners in P
     "Cut along the half-plane that is violated most, until none is."
     g = np.empty(len(P))
     while c > 2:
-        worst = most_violated(H, P, c, g)
+        worst = _most_violated(H, P, c, g)
         if worst < 0:
             return c
-        c = cut_once(P, c, g, Q)
+        c = _cut_once(P, c, g, Q)
         P[:c] = Q[:c]
     return 0
 
 
-def carve(H, P):  # half-planes H π >= 0 (m, 3), corners -> corners, none if nothing is left
+def _carve(H, P):  # half-planes H π >= 0 (m, 3), corners -> corners, none if nothing is left
     "What half-planes leave of a polygon."
     slope = np.linalg.norm(H - H.mean(1, keepdims=True), axis=1)
     H = np.ascontiguousarray(H[slope > 0] / slope[slope > 0, None])
     room = np.zeros((2, 2 * (len(P) + len(H)), 3))
     room[0, : len(P)] = P
-    return room[0, : carve_in(H, room[0], room[1], len(P))].copy()
+    return room[0, : _carve_in(H, room[0], room[1], len(P))].copy()
 
 
 # %% ../../nbs/probability/57_regions.ipynb #7a2dfcc5
-def conditions_of(shared, family, solution):  # -> half-planes (m, 3)
+def _conditions_of(shared, family, solution):  # -> half-planes (m, 3)
     "The half-planes (57.2)."
     n, S = np.arange(len(family.ref)), family.S
     v = scores_of(shared, solution) + shared.rows.a[:, :, None]
@@ -241,7 +219,7 @@ def scores_of(shared, solution):  # -> (n, K, 3)
 
 
 # %% ../../nbs/probability/57_regions.ipynb #0d356fd7
-def stays_gone(shared, solution, gone):  # rivals of the examples beyond s (n, K) -> half-planes
+def _stays_gone(shared, solution, gone):  # rivals of the examples beyond s (n, K) -> half-planes
     "Where the same examples are beyond the truncation, with the same rivals."
     y, n = shared.rows.y, np.arange(len(shared.rows.y))
     F = scores_of(shared, solution)
@@ -280,33 +258,33 @@ class Region(NamedTuple):
     Θ: np.ndarray  # (K, q + 1, 3)
 
 
-def region_of(shared, families):  # of `course` -> Region
+def _region_of(shared, families):  # of `course` -> Region
     "The polygon on which the algorithm takes the same course, and its result there."
     P, after = np.eye(3), [*families[1:], families[-1]]
     for family, following in zip(families, after):
-        solution = linear_solution(shared, family)
-        H = conditions_of(shared, family, solution)
+        solution = _linear_solution(shared, family)
+        H = _conditions_of(shared, family, solution)
         if shared.s > -np.inf:
-            H = np.concatenate([H, stays_gone(shared, solution, following.gone)])
-        P = carve(H, P)
+            H = np.concatenate([H, _stays_gone(shared, solution, following.gone)])
+        P = _carve(H, P)
     return Region(P, solution.Θ)
 
 
 # %% ../../nbs/probability/57_regions.ipynb #addcab5d
 STEP = 1e-7
-MIDDLE = 9
-UNCOVERED = 1e-5
-SEEDS = 256
-MOST_REGIONS = 100_000
+_MIDDLE = 9
+_UNCOVERED = 1e-5
+_SEEDS = 256
+_MOST_REGIONS = 100_000
 
 
-def beyond_edges(P):  # corners (c, 3) -> names of the edges, weights just beyond them (c, 3)
+def _beyond_edges(P):  # corners (c, 3) -> names of the edges, weights just beyond them (c, 3)
     "Where the neighbours of a polygon are."
     Q = np.roll(P, -1, 0)
     outwards = np.cross(Q - P, np.ones(3))
     outwards /= np.linalg.norm(outwards, axis=1)[:, None]
     middle = (P + Q) / 2
-    return [tuple(m) for m in middle.round(MIDDLE).tolist()], middle + STEP * outwards
+    return [tuple(m) for m in middle.round(_MIDDLE).tolist()], middle + STEP * outwards
 
 
 class Search:
@@ -337,14 +315,14 @@ class Search:
         if key in self.seen:
             return
         self.seen.add(key)
-        region = region_of(self.shared, families)
+        region = _region_of(self.shared, families)
         if len(region.corners):
             self.keep(region, v)
 
     def keep(self, region, vertex):
         "Keep a region, and note the edges whose other side is not known."
         self.found.append(region)
-        for name, π in zip(*beyond_edges(region.corners)):
+        for name, π in zip(*_beyond_edges(region.corners)):
             if name in self.edges:
                 self.open.pop(name, None)
             elif π.min() > 0:
@@ -365,8 +343,8 @@ class Search:
         "All regions -> list."
         self.visit(np.full(3, 1 / 3))
         self.spread()
-        for π in quasi_simplex(3, SEEDS):
-            if len(self.found) >= self.most or self.uncovered() < UNCOVERED:
+        for π in quasi_simplex(3, _SEEDS):
+            if len(self.found) >= self.most or self.uncovered() < _UNCOVERED:
                 break
             self.visit(π)
             self.spread()
@@ -376,11 +354,11 @@ class Search:
 # %% ../../nbs/probability/57_regions.ipynb #672f923f
 NODES, SHARES = np.polynomial.legendre.leggauss(10)
 NODES, SHARES = (1 + NODES) / 2, SHARES / 2
-ROUGH_EDGE = 1e-13  # an edge is halved where that changes its integral by more
+_ROUGH_EDGE = 1e-13  # an edge is halved where that changes its integral by more
 HALVINGS = 60
 
 
-def edge_sum(A, B):  # ends (m, 3) -> (m,)
+def _edge_sum(A, B):  # ends (m, 3) -> (m,)
     "The integral (57.3) along edges, by one set of Gauss points."
     π = A[:, None] + NODES[:, None] * (B - A)[:, None]
     e = π[..., 0] * π[..., 1] + (π[..., 0] + π[..., 1]) * π[..., 2]
@@ -388,24 +366,24 @@ def edge_sum(A, B):  # ends (m, 3) -> (m,)
     return (A[:, 0] * B[:, 2] - B[:, 0] * A[:, 2]) * (ratio**2 @ SHARES)
 
 
-def edge_integral(A, B, halvings=HALVINGS):  # ends (m, 3) -> (m,)
+def _edge_integral(A, B, halvings=HALVINGS):  # ends (m, 3) -> (m,)
     "The same to rounding: edges are halved where they pass near a corner of the triangle."
     middle = (A + B) / 2
-    total = edge_sum(A, middle) + edge_sum(middle, B)
-    rough = np.abs(total - edge_sum(A, B)) > ROUGH_EDGE
+    total = _edge_sum(A, middle) + _edge_sum(middle, B)
+    rough = np.abs(total - _edge_sum(A, B)) > _ROUGH_EDGE
     if rough.any() and halvings:
         a, m, b = A[rough], middle[rough], B[rough]
-        total[rough] = edge_integral(a, m, halvings - 1) + edge_integral(m, b, halvings - 1)
+        total[rough] = _edge_integral(a, m, halvings - 1) + _edge_integral(m, b, halvings - 1)
     return total
 
 
-def gumbel_measure(P):  # corners (m, c, 3) in order -> (m,)
+def _gumbel_measure(P):  # corners (m, c, 3) in order -> (m,)
     "The share of Gumbel weights in convex polygons."
     far = P.max(1).argmin(1)  # the class in the part of π_2
     P = np.take_along_axis(P, ((np.arange(3) - 1 + far[:, None]) % 3)[:, None], 2)
     A, B = P.reshape(-1, 3), np.roll(P, -1, 1).reshape(-1, 3)
-    μ = edge_integral(A, B).reshape(P.shape[:2]).sum(1)
-    return np.where(P.max(1).min(1) >= 1 - SAME_CORNER, 1.0, μ)  # all corners: the triangle
+    μ = _edge_integral(A, B).reshape(P.shape[:2]).sum(1)
+    return np.where(P.max(1).min(1) >= 1 - _SAME_CORNER, 1.0, μ)  # all corners: the triangle
 
 
 # %% ../../nbs/probability/57_regions.ipynb #eb5adf65
@@ -463,7 +441,7 @@ class WeightRegions:
 
     def polygons(self):
         "The corners of each region, each of them once."
-        return [without_repeats(P) for P in self.corners]
+        return [_without_repeats(P) for P in self.corners]
 
     def areas(self):
         "The area of each region; that of the triangle is 1."
@@ -486,15 +464,15 @@ class WeightRegions:
     def label_parts(self, z):  # -> list of (class index, corners)
         "The polygons in which a point has each label."
         φ = self.scores(z)
-        parts = [(k, P) for k in range(3) for P in part_of_label(self.corners, φ, k)]
-        cleaned = [(k, without_repeats(P)) for k, P in parts]
+        parts = [(k, P) for k in range(3) for P in _part_of_label(self.corners, φ, k)]
+        cleaned = [(k, _without_repeats(P)) for k, P in parts]
         return [(k, P) for k, P in cleaned if len(P) > 2]
 
     def shares(self, X, weights="uniform"):  # rows (n, q), or "gumbel" weights -> (n, 3)
         "The measure of the weights for which each row has each label."
         if weights not in ("uniform", "gumbel"):
             raise ValueError(f'weights must be "uniform" or "gumbel", got {weights!r}.')
-        measure = area if weights == "uniform" else gumbel_measure
+        measure = area if weights == "uniform" else _gumbel_measure
         whole = measure(self.corners)
         return np.array([self._shares(z, whole, measure) for z in np.atleast_2d(X)])
 
@@ -506,7 +484,7 @@ class WeightRegions:
         total = np.bincount(best[one, 0], whole[one], 3)
         P, φ = self.corners[~one], φ[~one]
         if len(P):
-            total += [measure(part_of_label(P, φ, k)).sum() for k in range(3)]
+            total += [measure(_part_of_label(P, φ, k)).sum() for k in range(3)]
         return total / whole.sum()
 
     def probabilities(self, X, scheme="indirect"):  # rows (n, q), or scheme "gumbel" -> (n, 3)
@@ -555,7 +533,7 @@ class WeightRegions:
         return load_record(cls, file)
 
 
-def part_of_label(P, φ, k):  # corners (m, c, 3), scores (m, 3, 3), class -> corners
+def _part_of_label(P, φ, k):  # corners (m, c, 3), scores (m, 3, 3), class -> corners
     "The part of each polygon where class k has the highest score."
     for r in range(3):
         if r != k:
@@ -577,7 +555,7 @@ def pi_regions(
     C=1.0,  # weight of the loss, that of the paper
     truncation=None,  # "minimal", None (the hinge) or a margin of at most 0
     sample_weight=None,  # weights of the examples, all positive (n,)
-    most=MOST_REGIONS,
+    most=_MOST_REGIONS,
 ):  # -> WeightRegions
     "The exact regions of the triangle of weights on which hinge classifiers are linear."
     Z, y = np.ascontiguousarray(Z, float), np.asarray(y, np.int64)
@@ -587,8 +565,8 @@ def pi_regions(
     if not (np.isfinite(w).all() and w.min() > 0):
         raise ValueError("C and the weights of the examples must be positive and finite.")
     s = choose_truncation(truncation, 3)
-    found = Search(shared_of(Z, y, w, s), most).run()
-    if not found or 1 - sum(area(r.corners) for r in found) > UNCOVERED:
+    found = Search(_shared_of(Z, y, w, s), most).run()
+    if not found or 1 - sum(area(r.corners) for r in found) > _UNCOVERED:
         raise RuntimeError(
             f"{len(found)} regions do not cover the triangle: allow more of them with `most`, take "
             "fewer examples, or add a little noise to data with many equal rows."

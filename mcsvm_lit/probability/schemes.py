@@ -8,6 +8,9 @@ __all__ = [
     "TWO_CLASS",
     "THRESHOLDS",
     "GUMBEL",
+    "LEAST_SHARE",
+    "MEGABYTES",
+    "MEGABYTES_OF_ROWS",
     "MOST_UNKNOWNS_KINKED",
     "MOST_UNKNOWNS",
     "PART",
@@ -16,6 +19,18 @@ __all__ = [
     "of_two",
     "estimate",
     "seed_of",
+    "TwoClasses",
+    "two_class_problems",
+    "combined",
+    "row_blocks",
+    "KernelValues",
+    "fits",
+    "kernel_values",
+    "TrainShare",
+    "ThresholdFit",
+    "ThresholdWork",
+    "test_scores",
+    "diagonal",
     "Features",
     "linear_features",
     "features",
@@ -38,6 +53,7 @@ __all__ = [
 import numbers
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -46,14 +62,23 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state
 
 from mcsvm_lit.core.certificates import KKT
+from mcsvm_lit.core.kernel_rows import KernelRows
 from mcsvm_lit.core.margin_losses import margin_loss
 from mcsvm_lit.core.semidefinite import check_psd, pivoted_cholesky
 from mcsvm_lit.core.simplex import grid_size
-from mcsvm_lit.probability.bounds import LEVEL, LabelSlack, label_slack, multipliers_of
+from mcsvm_lit.probability.bounds import (
+    LEVEL,
+    LabelSlack,
+    ScoreSlack,
+    label_slack,
+    multipliers_of,
+    score_slack,
+)
 from mcsvm_lit.probability.interior_loops import in_row_space
 from mcsvm_lit.probability.losses import choose_truncation
 from mcsvm_lit.probability.many_weights import Sample, tour
 from mcsvm_lit.probability.simplex import (
+    couple,
     denominator,
     direct_estimate,
     face_rule,
@@ -63,13 +88,11 @@ from mcsvm_lit.probability.simplex import (
     lattice_weights,
 )
 from mcsvm_lit.probability.thresholds import (
-    ScoreSlack,
-    ThresholdWork,
-    TrainShare,
     arcsine_thresholds,
-    combined,
-    kernel_values,
-    two_class_problems,
+    positive_share,
+    solve_in_blocks,
+    solve_thresholds,
+    upper_bounds,
 )
 from mcsvm_lit.probability.truncated import Truncation, kernel_many, truncated_many
 
@@ -118,6 +141,162 @@ def seed_of(random_state):
     if isinstance(random_state, numbers.Integral):
         return random_state
     return check_random_state(random_state).randint(2**31)
+
+
+# %% ../../nbs/probability/53d_schemes.ipynb #c525bc24
+class TwoClasses(NamedTuple):
+    "A problem of two classes: who takes part, on which side."
+
+    on: np.ndarray  # the examples that take part (n,)
+    s: np.ndarray  # their signs
+
+    def __len__(self):
+        return len(self.on)
+
+
+def two_class_problems(y, K, scheme):  # class indices, classes, "pairwise" or "one-vs-rest"
+    "List the problems of two classes (TwoClasses) of a scheme; there is one for two classes."
+    if K == 2 or scheme == "pairwise":
+        pairs = combinations(range(K), 2)
+        chosen = [(np.flatnonzero((y == i) | (y == j)), i) for i, j in pairs]
+    else:
+        chosen = [(np.arange(len(y)), k) for k in range(K)]
+    return [TwoClasses(on, np.where(y[on] == k, 1.0, -1.0)) for on, k in chosen]
+
+
+def combined(shares, K, scheme):  # (problems, n) -> probabilities (n, K)
+    "Combine the shares of all classifiers into one vector of probabilities for each row."
+    shares = np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE)
+    if K == 2:
+        return np.column_stack([shares[0], 1 - shares[0]])
+    if scheme == "one-vs-rest":
+        return shares.T / shares.sum(0)[:, None]
+    R = np.zeros((shares.shape[1], K, K))
+    for (i, j), r in zip(combinations(range(K), 2), shares):
+        R[:, i, j], R[:, j, i] = r, 1 - r
+    return couple(R)
+
+
+LEAST_SHARE = 1e-6  # below any first threshold in use
+
+# %% ../../nbs/probability/53d_schemes.ipynb #9793c89e
+MEGABYTES = 500  # for a kernel matrix
+MEGABYTES_OF_ROWS = 300  # for rows of it, where it does not fit
+
+
+def row_blocks(n, columns, memory=64):  # megabytes -> slices
+    "Blocks of rows whose values fit into memory."
+    step = max(1, int(memory * 2**17) // max(1, columns))
+    return [slice(i, i + step) for i in range(0, n, step)]
+
+
+class KernelValues(NamedTuple):
+    "The kernel values of a fit."
+
+    kernel: object
+    X: object
+    G: np.ndarray | None  # all of them, where they fit into memory
+
+    def between(self, rows, columns):  # indices -> values
+        "The values of some examples against others."
+        if self.G is None:
+            return self.kernel(self.X[rows], self.X[columns])
+        if len(rows) == len(columns) == len(self.G):
+            return self.G
+        return self.G[np.ix_(rows, columns)]
+
+
+def fits(n, megabytes=MEGABYTES):
+    "Does a kernel matrix of n examples fit?"
+    return 8 * n * n <= megabytes * 2**20
+
+
+def kernel_values(training):  # Training -> KernelValues
+    "The kernel matrix of training data, or what computes it; refuses an indefinite one."
+    X, kernel = training.X, training.kernel
+    G = np.ascontiguousarray(kernel(X)) if fits(len(training)) or training.precomputed else None
+    if not kernel.psd and G is not None:
+        check_psd(G)
+    return KernelValues(kernel, X, G)
+
+
+class TrainShare(NamedTuple):
+    "A fold: how much of each example is trained on, and which are tested."
+
+    share: np.ndarray  # (n,)
+    test: np.ndarray  # indices
+
+
+class ThresholdFit(NamedTuple):
+    "The part of the solutions of one problem that a fit keeps."
+
+    on: np.ndarray
+    β: np.ndarray  # (m, examples)
+    b: np.ndarray
+    slack: ScoreSlack
+    certificates: list
+    held: np.ndarray | None  # held-out shares (tests of all folds one after the other)
+
+
+class ThresholdWork(NamedTuple):
+    "The settings that all problems of a fit share; a call with the kernel values solves one."
+
+    C: float
+    t: np.ndarray
+    weights: np.ndarray  # of the examples
+    tol: float
+    folds: tuple = ()  # of TrainShare
+
+    def __call__(self, values, problem):  # KernelValues, TwoClasses -> ThresholdFit
+        "Solve one problem for all thresholds."
+        on, s = problem
+        c = upper_bounds(s, self.weights[on], self.C, self.t)
+        solver = self._solver(values, problem)
+        solved = solver(c, None)
+        held = self._held_out(values, on, solved, solver) if self.folds else None
+        size = np.sqrt(diagonal(values, on))
+        certificates = solved.certificates(size, self.tol)
+        slack = score_slack(solved, certificates, 2 * size.max() ** 2 or 1.0)
+        return ThresholdFit(on, solved.β, solved.b, slack, certificates, held)
+
+    def _solver(self, values, problem):
+        on, s = problem
+        if values.G is not None or fits(len(on)):
+            G = values.between(on, on)
+            return lambda c, start: solve_thresholds(G, s, c, self.tol, start, fresh=start is None)
+        rows = KernelRows(values.kernel, values.X[on], MEGABYTES_OF_ROWS)
+        return lambda c, start: solve_in_blocks(rows, s, c, self.tol, start)
+
+    def _held_out(self, values, on, solved, solver):
+        "Shares of the test examples of all folds, at half of the thresholds."
+        few = np.linspace(0, len(self.t) - 1, max(2, len(self.t) // 2))
+        at = np.unique(few.round().astype(int))
+        start, place = (solved.β[at], solved.F[at]), np.full(len(self.weights), -1)
+        place[on] = np.arange(len(on))
+        scores = []
+        for fold in self.folds:
+            part = solver(solved.c[at] * fold.share[on], start)
+            scores.append(test_scores(values, on, part, fold.test, place[fold.test]))
+        return positive_share(np.concatenate(scores, 1), self.t[at])
+
+
+def test_scores(values, on, part, test, place):  # place: of the tests in `on`, or -1 -> (m, tests)
+    "Scores of test examples, those of the problem's own classes from its F."
+    inside, others = place >= 0, np.flatnonzero(place < 0)
+    F = np.empty((len(part.b), len(test)))
+    F[:, inside] = part.F[:, place[inside]]
+    used = np.flatnonzero(part.β.any(0))
+    for rows in row_blocks(len(others), len(used)):
+        H = values.between(test[others[rows]], on[used])
+        F[:, others[rows]] = part.β[:, used] @ H.T
+    return F + part.b[:, None]
+
+
+def diagonal(values, on):  # KernelValues, indices -> k(x, x)
+    "The kernel values of examples with themselves."
+    if values.G is not None:
+        return values.G[on, on]
+    return values.kernel.diag(values.X[on])
 
 
 # %% ../../nbs/probability/53d_schemes.ipynb #d0c131f0

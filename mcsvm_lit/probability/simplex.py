@@ -4,26 +4,21 @@
 
 # %% auto #0
 __all__ = [
-    "LEAST_SHARE_LEFT",
     "exact_labels",
     "region",
     "partition",
     "draw_partition",
     "label_shares",
     "gumbel_weights",
-    "plackett_luce",
     "orders",
     "draw_orders",
     "expected_shares",
     "inverse_shares",
     "indirect_estimate",
     "inverse_share_bounds",
-    "exact_cell",
     "face_rule",
-    "direct_border",
     "direct_estimate",
     "lattice_labels",
-    "complete_cells",
     "draw_lattice_labels",
     "possible_at_faces",
     "direct_bounds",
@@ -141,7 +136,7 @@ def gumbel_weights(
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #2cb4e03b
-def plackett_luce(r, order):  # rates (K,), a permutation
+def _plackett_luce(r, order):  # rates (K,), a permutation
     "The probability (51.3) that clocks of these rates ring in this order."
     r = np.asarray(r)[list(order)]
     return (r[::-1] / r[::-1].cumsum()).prod()  # from the last clock on: what is left beside it
@@ -153,7 +148,7 @@ def orders(p):  # probabilities of three classes -> rows
     rates, given = 1 / np.asarray(p), {f"p{k + 1}": v for k, v in enumerate(p)}
     return [
         given
-        | dict(first=i + 1, second=j + 1, last=k + 1, share=float(plackett_luce(rates, (i, j, k))))
+        | dict(first=i + 1, second=j + 1, last=k + 1, share=float(_plackett_luce(rates, (i, j, k))))
         for i, j, k in permutations(range(3))
     ]
 
@@ -309,7 +304,7 @@ def indirect_estimate(labels, K, pseudo=0.5):  # labels for evenly spread weight
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #0c8af818
-LEAST_SHARE_LEFT = 1e-6  # a share below this is not inverted: the lower bound is zero
+_LEAST_SHARE_LEFT = 1e-6  # a share below this is not inverted: the lower bound is zero
 
 
 def inverse_share_bounds(low, high):  # of shares (n, K) -> bounds of probabilities, (n, K) each
@@ -318,13 +313,13 @@ def inverse_share_bounds(low, high):  # of shares (n, K) -> bounds of probabilit
     for k, (bound, others) in product(range(low.shape[1]), zip(bounds, (high, low))):
         prop = others.copy()
         prop[:, k] += 1 - prop.sum(1)
-        inside = prop[:, k] > LEAST_SHARE_LEFT
+        inside = prop[:, k] > _LEAST_SHARE_LEFT
         bound[inside, k] = inverse_shares(prop[inside])[:, k]
     return bounds
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #faed514c
-def exact_cell(
+def _exact_cell(
     P,  # positive probabilities (n, K)
     N,  # denominator of the lattice
 ):  # lattice points c (n, K) with sum N - 1; the cell is c + e_1, …, c + e_K
@@ -380,7 +375,7 @@ def _regular_cells(K, N):
     return np.r_[up, grid_cells(K, N, "down")] if K > 2 else up
 
 
-def direct_border(
+def _direct_border(
     labels,  # class indices (m, n) on the lattice `simplex_grid(K, N)`
     K,  # classes
     N,  # denominator
@@ -404,15 +399,15 @@ def direct_border(
     return total / np.abs(count)[:, None] / N, count.astype(int)
 
 
-def direct_estimate(labels, K, N):  # as in `direct_border`
+def direct_estimate(labels, K, N):  # as in `_direct_border`
     "Probabilities from labels on the whole lattice, the paper's direct scheme (n, K)."
-    return border_weights(direct_border(labels, K, N)[0])
+    return border_weights(_direct_border(labels, K, N)[0])
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #c08bd2d6
 def lattice_labels(p, N=10):  # probabilities of three classes, denominator -> rows
     "Labels on a lattice of weights: exact, and with two exchanged beside the complete cell."
-    lattice, c = simplex_grid(3, N), exact_cell([p], N)[0]
+    lattice, c = simplex_grid(3, N), _exact_cell([p], N)[0]
     exact = exact_labels(lattice, [p])[:, 0]
     noisy = exact.copy()
     for add, wrong in (([1, 0, 0], 1), ([0, 1, 0], 0)):
@@ -426,7 +421,7 @@ def lattice_labels(p, N=10):  # probabilities of three classes, denominator -> r
     ]
 
 
-def complete_cells(L, N):  # labels (m,) on the lattice -> triangles (cells, 3), upright ones first
+def _complete_cells(L, N):  # labels (m,) on the lattice -> triangles (cells, 3), upright ones first
     "Where three different labels meet."
     cells = np.concatenate([grid_cells(3, N, kind) for kind in ("up", "down")])
     return np.array([t for t in cells if len(set(L[t])) == 3]).reshape(-1, 3)
@@ -443,7 +438,7 @@ def draw_lattice_labels(rows):  # of `lattice_labels` -> figure
         L = np.array([r[kind] for r in rows])
         ternary(b, _names(r"\pi"), grid=N, ticks=False)
         b.set_title(title)
-        ternary_cells(a[complete_cells(L, N)] / N, ax=b, color=COLORS[6], edgecolors=INK)
+        ternary_cells(a[_complete_cells(L, N)] / N, ax=b, color=COLORS[6], edgecolors=INK)
         for k in range(3):
             points = to_xy(a[k + 1 == L] / N).T
             b.scatter(*points, s=24, color=COLORS[k], marker=MARKERS[k], zorder=3)
@@ -477,7 +472,7 @@ def _span(possible, cells, a):  # which labels each weight may have (m, n, K), c
 
 
 def direct_bounds(possible, K, N):  # which labels each weight may have, after that rule (m, n, K)
-    "Bounds of the border weights that `direct_border` can find, (n, K) each."
+    "Bounds of the border weights that `_direct_border` can find, (n, K) each."
     a = simplex_grid(K, N)
     low, high, sure = _span(possible, _regular_cells(K, N), a)
     if K > 3 and not sure.all():  # then Kuhn's cells may decide

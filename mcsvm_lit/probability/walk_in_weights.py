@@ -17,7 +17,6 @@ __all__ = [
     "walk",
     "rows_of",
     "Vertex",
-    "no_corners",
     "first_vertex",
 ]
 
@@ -474,7 +473,7 @@ class Vertex:
 
     def move(self, c=None, B=None):
         "Walk to the weights c and the linear term B -> events; -1 if the walk was lost."
-        return self._walk(c, B, EVENTS * len(self.c), no_corners(*self.B.shape))
+        return self._walk(c, B, EVENTS * len(self.c), _no_corners(*self.B.shape))
 
     def follow(self, c, most):
         "Walk to the weights c -> events and the break points (`Corners`)."
@@ -500,7 +499,7 @@ class Vertex:
         return events
 
 
-def no_corners(K, q1):  # -> Corners without room
+def _no_corners(K, q1):  # -> Corners without room
     "For walks whose break points are of no interest."
     return Corners(np.empty(0), np.empty((0, K, q1)))
 

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.engine.extras import optional
-from mcsvm_lit.probability.thresholds import LEAST_SHARE
+from mcsvm_lit.probability.schemes import LEAST_SHARE
 from mcsvm_lit.twin_ksvc.vote import NO_SLOPE
 from mcsvm_lit.twin_margin.classifier import ON_THE_PLANE
 

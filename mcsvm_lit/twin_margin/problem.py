@@ -4,10 +4,7 @@
 
 # %% auto #0
 __all__ = [
-    "LEAST_MASS",
     "IDLE_CAP",
-    "COLLAPSED",
-    "COLLAPSED_BY_RADII",
     "tpm_cvxpy",
     "tpm_dual_cvxpy",
     "rest_pieces",
@@ -18,7 +15,6 @@ __all__ = [
     "reduced_caps",
     "MarginPlane",
     "score_reach",
-    "with_diagonal",
     "margin_rounding",
     "plane_norm",
     "MarginPoint",
@@ -134,7 +130,7 @@ def lowest(
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #714707cb
-LEAST_MASS = math.ulp(0.0)  # for the smallest ratios there are
+_LEAST_MASS = math.ulp(0.0)  # for the smallest ratios there are
 
 
 def class_mass(r, m):  # -> r·m, an integer where it is one but for rounding
@@ -144,7 +140,7 @@ def class_mass(r, m):  # -> r·m, an integer where it is one but for rounding
             "nu is the ratio ν/α and must lie strictly between 0 and 1, "
             f"got {r:.6g}: from 1 on the plane of a class is not determined."
         )
-    s = max(r * m, LEAST_MASS)
+    s = max(r * m, _LEAST_MASS)
     near = max(1.0, float(round(s)))  # a small mass is no rounding of zero
     return near if abs(s - near) <= 1e-10 * m else s
 
@@ -202,7 +198,7 @@ def score_reach(d, μ):  # diagonal of Q, shares
     return float(lengths.max() * (μ @ lengths))
 
 
-def with_diagonal(noise, added, μ):  # ε_Q, δ, shares
+def _with_diagonal(noise, added, μ):  # ε_Q, δ, shares
     "How far errors of entries and what was added to the diagonal move a score, (30.13)."
     return noise + 2 * added * float(μ.max(initial=0.0))
 
@@ -273,7 +269,7 @@ class MarginProblem:
         μ, f = state
         dual, gap = -float(f @ μ) / 2, max(float(f @ (μ - lowest(f, self.u))), 0.0)
         reach = score_reach(self.Q.diagonal(), μ)
-        moved = with_diagonal(self.noise, self.added, μ)
+        moved = _with_diagonal(self.noise, self.added, μ)
         return Certificate(
             dual + gap,
             dual,
@@ -352,12 +348,12 @@ def signed_distance(
 
 
 # %% ../../nbs/twin_margin/30_problem.ipynb #ea9a3c59
-COLLAPSED = (
+_COLLAPSED = (
     "The mean of the other classes lies in the reduced convex hull of class {label!r}, so its "
     "plane is w = 0 and it abstains: the other classes share its points. "
     "A larger nu shrinks the hull (now {r:.3g}); or try another kernel."
 )
-COLLAPSED_BY_RADII = (
+_COLLAPSED_BY_RADII = (
     "Within `radius` the mean of the other classes can reach the reduced convex hull "
     "of class {label!r}, so its plane is w = 0 and it abstains: the other classes share its "
     "points. Take a smaller radius, or a larger nu (now {r:.3g})."
@@ -366,4 +362,4 @@ COLLAPSED_BY_RADII = (
 
 def collapse_message(label, r, uncertain=False):
     "Why the class `label` has no plane at the ratio `r`; `uncertain`: do examples move?"
-    return (COLLAPSED_BY_RADII if uncertain else COLLAPSED).format(label=label, r=r)
+    return (_COLLAPSED_BY_RADII if uncertain else _COLLAPSED).format(label=label, r=r)

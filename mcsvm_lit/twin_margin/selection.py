@@ -6,26 +6,16 @@
 __all__ = [
     "RULES",
     "BLOCK",
-    "PARTS",
     "ClassPath",
     "View",
-    "no_view",
-    "class_path",
-    "fold_path",
     "stacked",
     "hits",
     "Candidate",
-    "grid_edges",
     "Curve",
     "Search",
     "SolvedPlanes",
-    "distances_from",
-    "solved_planes",
-    "paths_of",
     "judges",
     "parts_of",
-    "accuracy_curve",
-    "result_row",
     "TwinMarginSVCCV",
 ]
 
@@ -100,13 +90,13 @@ class View(NamedTuple):
     shift: float = 0.0
 
 
-def no_view(r, target):
+def _no_view(r, target):
     "That of a class that has no plane."
     nothing = np.full(len(r), np.nan)
     return View(np.zeros((2, len(target))), np.ones(len(r), int), nothing, nothing, nothing)
 
 
-def class_path(maker, side, test):  # LinearPlanes or KernelPlanes, ... -> ClassPath
+def _class_path(maker, side, test):  # LinearPlanes or KernelPlanes, ... -> ClassPath
     "The path of a class; examples of weight zero take no part in it, those of `test` are judged."
     weight = float(side.c.sum())
     if isinstance(maker, LinearPlanes):
@@ -122,7 +112,7 @@ def class_path(maker, side, test):  # LinearPlanes or KernelPlanes, ... -> Class
     return ClassPath(nu_path(Gc, g, gg, side.c), weight, cross)
 
 
-def fold_path(maker, fold, k, radius=0.0):  # -> ClassPath or None
+def _fold_path(maker, fold, k, radius=0.0):  # -> ClassPath or None
     "The path of class k on the training part of a fold, with what judges the rest."
     y = maker.training.y
     weights = np.zeros(len(y))
@@ -130,7 +120,7 @@ def fold_path(maker, fold, k, radius=0.0):  # -> ClassPath or None
     own = (y == k) & (weights > 0)
     if not own.any():
         return None
-    return class_path(maker, side_of(own, weights), fold.test)._replace(radius=radius)
+    return _class_path(maker, side_of(own, weights), fold.test)._replace(radius=radius)
 
 
 # %% ../../nbs/twin_margin/34a_selection.ipynb #de40ba86
@@ -208,7 +198,7 @@ def stacked(views):  # [View] -> F (b, t), end (K, q), numbers (K, q, 4)
 def hits(paths, target, weights, r, rules=RULES):  # ClassPaths, ... -> {rule: (len(r),)}
     "The weight of the examples that each rule gets right at each ratio."
     share = np.array([0.0 if p is None else p.weight for p in paths])
-    views = [no_view(r, target) if p is None else p.view(r) for p in paths]
+    views = [_no_view(r, target) if p is None else p.view(r) for p in paths]
     right = _right(*stacked(views), share.argmax(), target, weights)
     return {rule: right[RULES.index(rule)] for rule in rules}
 
@@ -262,7 +252,7 @@ class Candidate(NamedTuple):
         return float(R[0])
 
 
-def grid_edges(nu, paths):  # -> edges (q+1,), ratios (q,)
+def _grid_edges(nu, paths):  # -> edges (q+1,), ratios (q,)
     "Segments of the path, or the candidates given, each with an equal share."
     if nu is None:
         return merged(paths)
@@ -309,7 +299,7 @@ class SolvedPlanes(NamedTuple):
         return View(F, 1 + np.arange(len(D)), nothing, nothing, np.where(dead, np.nan, 1.0))
 
 
-def distances_from(plane, training, X):  # Plane, Training, rows -> (t,), NaN if it has collapsed
+def _distances_from(plane, training, X):  # Plane, Training, rows -> (t,), NaN if it has collapsed
     "Signed distances of the rows `X`."
     if plane is None or not plane.norm:
         return np.full(X.shape[0], np.nan)
@@ -318,16 +308,16 @@ def distances_from(plane, training, X):  # Plane, Training, rows -> (t,), NaN if
     return (f + plane.θ) / plane.norm
 
 
-def solved_planes(training, fold, candidate, r, goal):  # -> [SolvedPlanes or None]
+def _solved_planes(training, fold, candidate, r, goal):  # -> [SolvedPlanes or None]
     "The robust planes of all classes on a fold, solved for at each ratio."
     part = replace(training.part(fold.train), weights=fold.train_weights)
     maker, new = planes_of(part, goal, candidate.moves(part)), training.X[fold.test]
-    D = np.array([[distances_from(p, part, new) for p in all_planes(maker, ratio)] for ratio in r])
+    D = np.array([[_distances_from(p, part, new) for p in all_planes(maker, ratio)] for ratio in r])
     weight = np.bincount(part.y, part.weights, part.n_classes)
     return [SolvedPlanes(w, r, D[:, k]) if w else None for k, w in enumerate(weight)]
 
 
-def paths_of(candidate, search):  # -> for each fold the paths of all classes
+def _paths_of(candidate, search):  # -> for each fold the paths of all classes
     "The ν-paths of all folds and classes."
     training, folds, n_jobs = search.training, search.folds, search.n_jobs
 
@@ -339,7 +329,7 @@ def paths_of(candidate, search):  # -> for each fold the paths of all classes
 
     def path(job):
         one, fold, k = job
-        return fold_path(one, fold, k, candidate.shift(one.training))
+        return _fold_path(one, fold, k, candidate.shift(one.training))
 
     jobs = [(one, fold, k) for one, fold in zip(makers, folds) for k in range(K)]
     every = list(across(path, jobs, n_jobs))
@@ -349,34 +339,34 @@ def paths_of(candidate, search):  # -> for each fold the paths of all classes
 def judges(candidate, search):  # -> for each fold its classes, edges, ratios
     "Whatever gives signed distances at every ratio that is looked at."
     if candidate.on_path:
-        found = paths_of(candidate, search)
-        return found, *grid_edges(search.nu, [p.path for ps in found for p in ps if p])
+        found = _paths_of(candidate, search)
+        return found, *_grid_edges(search.nu, [p.path for ps in found for p in ps if p])
     if search.nu is None:
         raise ValueError(
             f"There is no exact path in ν for radius > 0 with norm = {candidate.norm:g}, the "
             f"kernel {candidate.kernel.name!r} and this uncertainty: give `nu` as a list of ratios."
         )
-    edges, r = grid_edges(search.nu, [])
+    edges, r = _grid_edges(search.nu, [])
 
     def solved(fold):
         part = candidate.fitted(search.training, fold if candidate.scaled else None)
-        return solved_planes(part, fold, candidate, r, search.goal)
+        return _solved_planes(part, fold, candidate, r, search.goal)
 
     return list(across(solved, search.folds, search.n_jobs)), edges, r
 
 
 BLOCK = 2**20  # numbers that the ratios of a part may need: 8 MB
-PARTS = 4  # at least, of the ratios of a fold: two cores get even shares of five folds
+_PARTS = 4  # at least, of the ratios of a fold: two cores get even shares of five folds
 
 
 def parts_of(r, target, paths):  # -> slices
     "The ratios of a fold in parts of one size, each of which is a job."
     most = max(1, BLOCK // (len(target) + 5 * len(paths)))
-    size = max(1, -(-len(r) // max(PARTS, -(-len(r) // most))))
+    size = max(1, -(-len(r) // max(_PARTS, -(-len(r) // most))))
     return [slice(i, i + size) for i in range(0, len(r), size)]
 
 
-def accuracy_curve(candidate, search):  # -> Curve
+def _accuracy_curve(candidate, search):  # -> Curve
     "The accuracy of all rules at all ratios, over all folds."
     paths, edges, r = judges(candidate, search)
     y, rules = search.training.y, search.rules
@@ -398,7 +388,7 @@ def accuracy_curve(candidate, search):  # -> Curve
     return Curve(edges, r, {rule: weight / total for rule, weight in right.items()})
 
 
-def result_row(curve, rule, on_path):  # -> a row of `cv_results_`
+def _result_row(curve, rule, on_path):  # -> a row of `cv_results_`
     "The best interval of ratios for one rule."
     edges, r, a = curve.edges, curve.r, curve.accuracy[rule]
     lo, hi = widest_run(a >= a.max() - 1e-12, edges)
@@ -570,7 +560,7 @@ class TwinMarginSVCCV(PlaneClassifier):
         members = [training.y == k for k in range(training.n_classes)]
 
         def path_of(own):
-            return class_path(plain, side_of(own, training.weights), []).path
+            return _class_path(plain, side_of(own, training.weights), []).path
 
         self.path_ = list(across(path_of, members, self.n_jobs))
         maker = plain if moves is None else planes_of(training, goal, moves)
@@ -606,8 +596,8 @@ class TwinMarginSVCCV(PlaneClassifier):
         search = Search(training, folds, self.nu, rules, goal, self.n_jobs)
         every, rows = list(self._candidates()), []
         for candidate in progress(every, self.verbose, "candidates"):
-            curve = accuracy_curve(candidate, search)
+            curve = _accuracy_curve(candidate, search)
             for rule in rules:
-                row = result_row(curve, rule, self.nu is None)
+                row = _result_row(curve, rule, self.nu is None)
                 rows.append(dict(candidate=candidate, params=candidate.params) | row)
         return max(rows, key=lambda row: (row["best_score"], row["width"])), rows

@@ -5,13 +5,10 @@
 # %% auto #0
 __all__ = [
     "OUTSIDE",
-    "MOVING",
-    "ASIDE",
     "TIED",
     "FULL",
     "FLAT",
     "DEPENDENT",
-    "CANCELLING",
     "Rows",
     "State",
     "Rates",
@@ -31,7 +28,7 @@ from mcsvm_lit.core.linear_algebra import elbow_append, elbow_delete
 from mcsvm_lit.engine.compiled import kernel
 
 # %% ../../nbs/twin_margin/31_walk_in_nu.ipynb #2bab3554
-OUTSIDE, MOVING, ASIDE = 0, 1, 2  # what `Elbow.mark` says of a member
+OUTSIDE, _MOVING, _ASIDE = 0, 1, 2  # what `Elbow.mark` says of a member
 
 
 class Rows(NamedTuple):
@@ -75,7 +72,7 @@ TIED = 1e-12  # a score this close to the level, in units of s ℓ², is at the 
 FULL = 1e-12  # a share this close to 0 or to its cap, in units of the cap, is there
 FLAT = 1e-12  # a score that changes more slowly than this, in units of ℓ², does not change
 DEPENDENT = 1e-13  # a row of which a smaller share is new lies in the flat of the elbow
-CANCELLING = 1e3  # rates β that sum up to more than this cancel: products with Q lose digits
+_CANCELLING = 1e3  # rates β that sum up to more than this cancel: products with Q lose digits
 
 
 def most_break_points(m):
@@ -156,14 +153,14 @@ def _approach(λ, c, members, now, β, n):  # changes now -> the place of the me
 @kernel()
 def _enter(rows, λ, elbow, n, new):  # changes the elbow -> did it enter?, h, β
     "A tied member enters if it lies outside the flat and the new foot moves it the right way."
-    elbow.mark[new] = ASIDE
+    elbow.mark[new] = _ASIDE
     full = n == len(elbow.members)
     if full or _append(rows, elbow, n, new) < DEPENDENT:
         return False, np.empty(0), np.empty(0)
     h, β = _foot(elbow.basis, elbow.triangle, n + 1, rows.lift)
     right_way = β[n] > 0 if λ[new] == rows.c[new] else β[n] < 0
     if right_way:
-        elbow.mark[new] = MOVING
+        elbow.mark[new] = _MOVING
         elbow.members[n] = new
     return right_way, h, β
 
@@ -201,7 +198,7 @@ def _fall(rows, state, elbow):  # changes the elbow -> the new level
     i = np.argmax(np.where(state.λ > 0, state.f, -np.inf))
     _append(rows, elbow, 0, i)
     elbow.members[0] = i
-    elbow.mark[i] = MOVING
+    elbow.mark[i] = _MOVING
     return state.f[i]
 
 
@@ -211,9 +208,9 @@ def _tied(rows, state, mark):  # also readmits those that were set aside
     tied, tie = np.empty(len(mark), np.int64), TIED * state.s * rows.lift**2
     n = 0
     for i in range(len(mark)):
-        if mark[i] == ASIDE:
+        if mark[i] == _ASIDE:
             mark[i] = OUTSIDE
-        if mark[i] == MOVING:
+        if mark[i] == _MOVING:
             continue
         empty = state.λ[i] == 0 and state.f[i] <= state.ρ + tie
         full = state.λ[i] == rows.c[i] and state.f[i] >= state.ρ - tie
@@ -230,7 +227,7 @@ def _room(rows, state, rates, elbow, n):
     λ, c, flat = state.λ, rows.c, FLAT * rows.lift**2
     t, resting = state.s, 0
     for i in range(len(λ)):
-        if elbow.mark[i] == MOVING:
+        if elbow.mark[i] == _MOVING:
             continue
         resting += λ[i] == c[i]
         σ = rates.slope[i] - rates.level
@@ -271,7 +268,7 @@ def _move(λ, c, elbow, n, β, t):  # changes λ and the elbow -> members left
 def _slopes(rows, h, β, members):
     "The rates h·a_i of all scores."
     A, Q, n = rows.A, rows.Q, len(members)
-    if len(Q) == 0 or 2 * n > A.shape[1] or np.abs(β[:n]).sum() > CANCELLING:
+    if len(Q) == 0 or 2 * n > A.shape[1] or np.abs(β[:n]).sum() > _CANCELLING:
         return A @ h
     σ = np.zeros(len(A))
     for j in range(n):
