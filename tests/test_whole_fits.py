@@ -221,6 +221,16 @@ def test_ctrl_c_ends_a_path_within_a_second(data, work, alarm):
         assert late < 1.0
 
 
+def test_no_thread_goes_on_for_an_interrupted_fit(alarm):
+    data, work = LONG["TwinKSVC by threads"]
+    work(*(x[:60] for x in data))  # a first fit also loads modules
+    assert alarm.stops(lambda: work(*data), 0.5)
+    time.sleep(1.5)
+    begin = time.process_time()
+    time.sleep(1.0)
+    assert time.process_time() - begin < 0.3
+
+
 def test_an_interrupted_path_keeps_what_it_has_found(alarm):
     ABC = three(3000, 20)
     mcsvm_lit.twin_path(*ABC, max_events=2)  # a first path also loads modules
