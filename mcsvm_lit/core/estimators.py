@@ -7,6 +7,7 @@ __all__ = [
     "INSIDE",
     "TABLES",
     "MUCH",
+    "KERNEL_PARAMETERS",
     "progress",
     "callers_level",
     "warn_unconverged",
@@ -193,16 +194,21 @@ class Expansion(NamedTuple):
 
 
 # %% ../../nbs/core/06_estimators.ipynb #1fe934d1
+KERNEL_PARAMETERS = {  # and what values they may have
+    "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
+    "gamma": [StrOptions({"scale", "auto"}), Interval(numbers.Real, 0.0, None, closed="left")],
+    "degree": [Interval(numbers.Integral, 0, None, closed="left")],
+    "coef0": [Interval(numbers.Real, None, None, closed="neither")],
+    "verbose": ["verbose"],
+}
+
+
 class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     "Base of the classifiers: kernel parameters, reading of data, predictions from scores."
 
     _parameter_constraints = {
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(numbers.Real, 0.0, None, closed="left")],
-        "degree": [Interval(numbers.Integral, 0, None, closed="left")],
-        "coef0": [Interval(numbers.Real, None, None, closed="neither")],
+        **KERNEL_PARAMETERS,
         "class_weight": [StrOptions({"balanced"}), dict, None],
-        "verbose": ["verbose"],
     }
 
     def __init_subclass__(cls, **options):

@@ -38,11 +38,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mcsvm_lit.core.estimators import Expansion, WholeFit, warn_unconverged
+from mcsvm_lit.core.estimators import KERNEL_PARAMETERS, Expansion, WholeFit, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.linear_algebra import least_squares
 from mcsvm_lit.core.losses import Costs
-from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
+from mcsvm_lit.core.scikit_learn import Interval, check_sample_weight, fit_context
 from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.simplex import own_and_rest, project_row, project_simplex
 from mcsvm_lit.core.solving import Goal, solve
@@ -416,17 +416,13 @@ class LabelRankingSVC(WholeFit, BaseEstimator):
     """
 
     _parameter_constraints = {
+        **KERNEL_PARAMETERS,
         "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(numbers.Real, 0.0, None, closed="left")],
-        "degree": [Interval(numbers.Integral, 0, None, closed="left")],
-        "coef0": [Interval(numbers.Real, None, None, closed="neither")],
         "fit_intercept": ["boolean"],
         "border": ["boolean"],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
-        "verbose": ["verbose"],
     }
 
     def __init__(  # noqa: PLR0913

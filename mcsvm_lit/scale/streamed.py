@@ -32,7 +32,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcsvm_lit.core.certificates import Certificate, roundoff
-from mcsvm_lit.core.estimators import WholeFit, kernel_scores, warn_unconverged
+from mcsvm_lit.core.estimators import (
+    KERNEL_PARAMETERS,
+    WholeFit,
+    warn_unconverged,
+)
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.landmarks import (
     CANDIDATE_SHARE,
@@ -223,6 +227,7 @@ class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     "Read blocks, code them, fit and predict: what the two classifiers share."
 
     _parameter_constraints = {
+        **{name: KERNEL_PARAMETERS[name] for name in ("gamma", "degree", "coef0")},
         "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "fit_intercept": ["boolean"],
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
@@ -231,9 +236,6 @@ class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         "client": "no_validation",
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "kernel": [StrOptions({"linear", "poly", "rbf"})],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(numbers.Real, 0.0, None, closed="left")],
-        "degree": [Interval(numbers.Integral, 0, None, closed="left")],
-        "coef0": [Interval(numbers.Real, None, None, closed="neither")],
         "rank": [Interval(numbers.Integral, 1, None, closed="left")],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="left")],
     }
@@ -455,13 +457,7 @@ class StreamedClassifier(WholeFit, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X):  # (rows, K)
         X = checked(X, self.n_features_in_)
-        if self.kernel_.name == "linear":
-            F = np.asarray(X @ self.coef_.T) + self.intercept_
-        elif X.shape[0]:
-            F = kernel_scores(self.kernel_, X, self.landmarks_, self.dual_coef_) + self.intercept_
-        else:
-            F = np.zeros((0, len(self.intercept_)))
-        return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
+        return self.to_local()._scores(X) if X.shape[0] else np.zeros((0, len(self.classes_)))
 
     def _each(self, X, answer):
         "`answer` of each block of X: an array, an iterator, or a Dask collection."

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from mcsvm_lit.core.estimators import (
+    KERNEL_PARAMETERS,
     Expansion,
     KernelClassifier,
     callers_level,
@@ -112,10 +113,9 @@ class PlaneClassifier(KernelClassifier):
 
 
 # %% ../../nbs/twin_margin/34_classifier.ipynb #a0e41797
-_KERNEL = {k: v for k, v in KernelClassifier._parameter_constraints.items() if k != "class_weight"}
 _RATIO = Interval(numbers.Real, 0.0, 1.0, closed="neither")
 PLANES = {  # what both classifiers accept
-    **_KERNEL,
+    **KERNEL_PARAMETERS,
     "radius": [Interval(numbers.Real, 0.0, None, closed="left")],
     "norm": [Interval(numbers.Real, 1.0, None, closed="both")],
     "uncertainty": [StrOptions({"ball", "interval"})],

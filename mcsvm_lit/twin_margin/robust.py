@@ -14,8 +14,6 @@ __all__ = [
     "check_radii",
     "uncertain",
     "robust_primal",
-    "best_threshold",
-    "paper_socp",
     "robust_cvxpy",
     "robust_dual_cvxpy",
     "shrink",
@@ -150,52 +148,6 @@ def robust_primal(data, w, θ, ν=1.0):  # Uncertain -> objective
     ξ = np.maximum(data.ε * length - data.P @ w - θ, 0)
     others = data.zbar @ w + data.εbar * length + θ
     return w @ w / 2 + ν * others + ν * data.u @ ξ
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #1e98a214
-def best_threshold(
-    g,  # w·x_i less what it can lose, (m,)
-    r,
-):  # -> θ, the smallest sum of λ_i g_i
-    "The best θ for given w, and the minimum in (32.5): the lowest g first, up to the cap."
-    u, g = 1 / (r * len(g)), np.sort(g)
-    λ = np.clip(1 - u * np.arange(len(g)), 0, u)
-    return -g[np.flatnonzero(λ)[-1]], λ @ g
-
-
-# %% ../../nbs/twin_margin/32_robust.ipynb #34eeb48c
-def _norm_as_printed(w, t, p):  # -> what stands for ‖w‖_q, the constraints that make it so
-    "How (27), (28) and (29) express the dual norm; t is their epigraph variable of ‖w‖."
-    cp = optional("cvxpy")
-
-    if p == 2:
-        return t, []
-    if p == 1:
-        s = cp.Variable()
-        return s, [s >= -w, s >= w, s >= 0]
-    s = cp.Variable(w.shape[0])
-    return cp.sum(s), [s >= -w, s >= w]
-
-
-def paper_socp(P, Z, ν, α, ε, εZ, p, **kw):  # p = 1, 2 or np.inf -> (w, θ, objective)
-    "The second-order cone programs (27), (28) and (29) of the paper as they are printed."
-    cp = optional("cvxpy")
-
-    if p not in (1, 2, np.inf):
-        raise ValueError(
-            f"The paper prints programs for `p` = 1, 2 and np.inf only, got {p}: "
-            "see `robust_cvxpy`."
-        )
-    m, d = P.shape
-    w, θ, ξ = cp.Variable(d), cp.Variable(), cp.Variable(m)
-    t, u, v = cp.Variable(), cp.Variable(), cp.Variable()
-    size, extra = _norm_as_printed(w, t, p)
-    square = [t >= cp.norm(w), u + v == 1, u >= cp.norm(cp.hstack([t, v]))]
-    constraints = [P @ w + θ - ε * size >= -ξ, ξ >= 0, *square, *extra]
-    others = cp.sum(Z @ w + εZ * size) / len(Z) + θ
-    problem = cp.Problem(cp.Minimize((u - v) / 2 + ν * others + α / m * cp.sum(ξ)), constraints)
-    problem.solve(**dict(solver="ECOS") | kw)
-    return w.value, θ.value, problem.value
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #7b622e6c
@@ -421,6 +373,14 @@ class HullProblem(Problem, Protocol):
     def errors(self, point):  # -> number, (m,)
         "How far rounding can have moved F and each entry of its gradient."
 
+    def refresh(self, state):
+        "A point is always computed from λ, so there is no drift."
+        return state, 0.0
+
+    def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):
+        "The certificate (32.12)."
+        return certify_point(self, state, n_iter, tol)
+
 
 def threshold(problem, point):  # -> θ, (smallest, largest)
     "The multiplier of Σλ = 1 with the least gap (32.12), and all that share it."
@@ -462,7 +422,7 @@ class RobustPoint(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class RobustProblem:
+class RobustProblem(HullProblem):
     """Problem (32.10), for `Newton` and for `solve`.
 
     Parameters
@@ -520,14 +480,6 @@ class RobustProblem:
             return self.point(solve_margin_points(self.A, self.data.r, c=self.data.c).μ)
         feasible = project_box(np.asarray(before, float), 0.0, self.u, np.ones(len(self.u)), 1.0)
         return self.point(feasible)
-
-    def refresh(self, state):
-        "A point is always computed from λ, so there is no drift."
-        return state, 0.0
-
-    def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):
-        "The certificate of (32.4), by (32.12)."
-        return certify_point(self, state, n_iter, tol)
 
     def plane(self, solution):  # -> RobustPlane
         "The plane of a solution; w = 0 where that is as good."

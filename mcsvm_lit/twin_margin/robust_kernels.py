@@ -14,7 +14,6 @@ __all__ = [
     "ball_plane",
     "solve_ball",
     "kernel_range",
-    "interval_cvxpy",
     "IntervalPlane",
     "IntervalPoint",
     "IntervalProblem",
@@ -33,13 +32,12 @@ from scipy import sparse
 from mcsvm_lit.core.boxqp import boxqp_trusted
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.solving import Goal, solve
-from mcsvm_lit.engine.extras import optional
 from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.twin_margin.problem import MarginPlane, reduced_caps
 from mcsvm_lit.twin_margin.robust import (
+    HullProblem,
     Newton,
     RobustProblem,
-    certify_point,
     conjugate,
     shrink,
     threshold,
@@ -201,32 +199,6 @@ def kernel_range(
     return lo + k.shift, hi + k.shift
 
 
-# %% ../../nbs/twin_margin/33_robust_kernels.ipynb #b5060f25
-def interval_cvxpy(
-    k,  # Kernel
-    X,  # points (n, d)
-    own,  # which of them are the class (n,), booleans
-    r,
-    ε,
-    p=2,
-    **kw,
-):  # -> (b, θ, objective)
-    "The robust kernel model whose kernel values move in intervals, (33.6); ECOS by default."
-    cp = optional("cvxpy")
-
-    n, m = len(X), int(own.sum())
-    lo, hi = kernel_range(k, X, X, ε, p)
-    s, U = np.linalg.eigh(k(X))
-    up, down = cp.Variable(n, nonneg=True), cp.Variable(n, nonneg=True)
-    θ, ξ = cp.Variable(), cp.Variable(m, nonneg=True)
-    w = (U * np.sqrt(np.maximum(s, 0))).T @ (up - down)
-    others = hi[~own].mean(0) @ up - lo[~own].mean(0) @ down + θ
-    objective = cp.Minimize(cp.sum_squares(w) / 2 + others + cp.sum(ξ) / (r * m))
-    problem = cp.Problem(objective, [lo[own] @ up - hi[own] @ down + θ >= -ξ])
-    problem.solve(**dict(solver="ECOS") | kw)
-    return up.value - down.value, θ.value, problem.value
-
-
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #147a75d0
 @dataclass(frozen=True)
 class IntervalPlane:
@@ -284,7 +256,7 @@ class IntervalPoint(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalProblem:
+class IntervalProblem(HullProblem):
     """Problem (33.7), for `Newton` and for `solve`.
 
     Parameters
@@ -352,14 +324,6 @@ class IntervalProblem:
         "Equal multipliers, or those of an earlier fit."
         m = len(self.u)
         return self.point(np.full(m, 1 / m) if before is None else np.asarray(before, float))
-
-    def refresh(self, state):
-        "A point is always computed from λ, so there is no drift."
-        return state, 0.0
-
-    def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):
-        "The certificate of (33.6): the gap of the inner program plus (32.12)."
-        return certify_point(self, state, n_iter, tol)
 
     def plane(self, solution):  # -> IntervalPlane
         "The model of a solution; w = 0 where that is as good."
