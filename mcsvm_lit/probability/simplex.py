@@ -33,7 +33,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from mcsvm_lit.core.simplex import quasi_simplex, simplex_grid
+from mcsvm_lit.core.simplex import quasi_simplex
 from mcsvm_lit.probability.losses import border_weights
 
 
