@@ -30,13 +30,9 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
+from mcsvm_lit.probability.lattice import direct_bounds, possible_at_faces
 from mcsvm_lit.probability.problem import expand
-from mcsvm_lit.probability.simplex import (
-    couple,
-    coupling_matrix,
-    direct_bounds,
-    possible_at_faces,
-)
+from mcsvm_lit.probability.simplex import couple, coupling_matrix
 from mcsvm_lit.probability.thresholds import positive_share
 from mcsvm_lit.probability.truncated import slopes
 

@@ -28,6 +28,7 @@ from mcsvm_lit.probability.bounds import (
     share_bounds,
     squared_distances,
 )
+from mcsvm_lit.probability.lattice import denominator
 from mcsvm_lit.probability.losses import border_weights
 from mcsvm_lit.probability.schemes import (
     GUMBEL,
@@ -45,7 +46,7 @@ from mcsvm_lit.probability.schemes import (
     weights_of,
     winners,
 )
-from mcsvm_lit.probability.simplex import denominator, inverse_share_bounds
+from mcsvm_lit.probability.simplex import inverse_share_bounds
 from mcsvm_lit.probability.temperature import HeldOut, heat
 from mcsvm_lit.probability.thresholds import positive_share
 

@@ -75,18 +75,10 @@ from mcsvm_lit.probability.bounds import (
     score_slack,
 )
 from mcsvm_lit.probability.interior_loops import in_row_space
+from mcsvm_lit.probability.lattice import denominator, direct_estimate, face_rule, lattice_weights
 from mcsvm_lit.probability.losses import choose_truncation
 from mcsvm_lit.probability.many_weights import Sample, tour
-from mcsvm_lit.probability.simplex import (
-    couple,
-    denominator,
-    direct_estimate,
-    face_rule,
-    gumbel_weights,
-    indirect_estimate,
-    label_shares,
-    lattice_weights,
-)
+from mcsvm_lit.probability.simplex import couple, gumbel_weights, indirect_estimate, label_shares
 from mcsvm_lit.probability.thresholds import (
     arcsine_thresholds,
     positive_share,

@@ -99,6 +99,14 @@ from sklearn.preprocessing import StandardScaler
 
 from mcsvm_lit.core.simplex import simplex_grid
 from mcsvm_lit.probability.classifier import SVMProbabilityClassifier
+from mcsvm_lit.probability.lattice import (
+    denominator,
+    direct_estimate,
+    draw_lattice_labels,
+    face_rule,
+    lattice_labels,
+    lattice_weights,
+)
 from mcsvm_lit.probability.losses import (
     choose_truncation,
     draw_losses,
@@ -109,17 +117,11 @@ from mcsvm_lit.probability.losses import (
 from mcsvm_lit.probability.many_weights import Sample
 from mcsvm_lit.probability.schemes import winners
 from mcsvm_lit.probability.simplex import (
-    denominator,
-    direct_estimate,
-    draw_lattice_labels,
     draw_orders,
     draw_partition,
-    face_rule,
     gumbel_weights,
     indirect_estimate,
     label_shares,
-    lattice_labels,
-    lattice_weights,
     orders,
     partition,
 )
