@@ -251,14 +251,42 @@ def judged_logistic(model, data):
 
 
 def judged_margin(model, data):
-    X, y, w, _ = data
-    if np.any(model.radius_ if hasattr(model, "radius_") else getattr(model, "radius", 0)):
-        return  # the worst case of each example is another problem
+    if feared(model) is None:
+        return  # bounds of kernel values make another problem
     for k, label in enumerate(model.classes_):
         certificate = model.certificates_.get(label)
-        if certificate is None or model.norms_[k] == 0:
+        if certificate is None:
             continue
-        yield from judged_plane(model, data, k, certificate)
+        judged = judged_collapse if model.norms_[k] == 0 else judged_plane
+        yield from judged(model, data, k, certificate)
+
+
+def feared(model):
+    """How far each example may move in the space of the planes, and the norm; None: see page 33."""
+    ε, p = (getattr(model, a + "_", getattr(model, a)) for a in ("radius", "norm"))
+    if ε == 0 or model.kernel == "linear":
+        return high(ε), p
+    if model.kernel != "rbf" or model.uncertainty != "ball":
+        return None
+    longest = high(ε) * (high(model.n_features_in_).sqrt() if p == inf else 1)
+    return (2 - 2 * (-high(model.kernel_.gamma) * longest**2).exp()).sqrt(), 2
+
+
+def dual_norm(v, p):
+    """The largest v·δ over all δ of length one in the norm p: 1, 2 or ∞."""
+    return abs(v).max() if p == 1 else abs(v).sum() if p == inf else (v @ v).sqrt()
+
+
+def judged_collapse(model, data, k, certificate):
+    """A class that abstains: w = 0, whatever its multipliers leave of it."""
+    X, _, w, _ = data
+    a = high(model.dual_coef_[:, k])
+    live = np.flatnonzero((a != 0) & (w > 0))
+    _, half, length = expanded(model, X, live, a[live, None])
+    ε, _ = feared(model)
+    dual = None if ε else -half
+    size = (length + reach(model, X)) ** 2 * (1 + 1 / Decimal(float(np.min(model.nu_))))
+    yield Recomputed(certificate, Decimal(0), dual, inf if ε else size)
 
 
 def judged_plane(model, data, k, certificate):
@@ -273,18 +301,31 @@ def judged_plane(model, data, k, certificate):
         live = np.flatnonzero((a != 0) & (w > 0))
         f, half, length = expanded(model, X, live, a[live, None])
         f = f[:, 0]
-    θ, c = high(model.intercept_[k]), w[own] / w[own].sum()
+    ε, p = feared(model)
+    lost, left = Decimal(0), Decimal(1)
+    if ε and model.kernel == "linear":
+        lost = ε * dual_norm(slope, p)  # where each example goes to its worst place
+    elif (
+        ε
+    ):  # what is kept is v; the plane is w = v - κ v / ‖v‖, and a positive factor decides alike
+        left = 1 - 2 * ε / (2 * half).sqrt()
+        f, half = left * f, left**2 * half
+        lost = ε * (2 * half).sqrt()
+    θ, c = left * high(model.intercept_[k]), w[own] / w[own].sum()
     # a cap above one is never met: the program is the same with two instead (page 30); copies of
     # a row share its cap
     mine = Data(X[own], y[own], c)
     group = c if model.kernel == "precomputed" else merged(mine, np.arange(len(c)))
     ratio = high(np.broadcast_to(model.nu_, len(model.classes_))[k])
     capped = np.minimum(group / ratio, Decimal(2)) * c / np.where(group > 0, group, Decimal(1))
-    behind = capped @ np.maximum(-(f[own] + θ), Decimal(0))
-    mean = (w[~own] / w[~own].sum()) @ f[~own]
+    behind = capped @ np.maximum(lost - (f[own] + θ), Decimal(0))
+    mean = (w[~own] / w[~own].sum()) @ f[~own] + lost
     far = reach(model, X)  # of the largest row, whatever its weight
     size = length**2 + far**2 + (far * length + abs(θ)) * (2 + capped.sum())
-    yield Recomputed(certificate, half + mean + θ + behind, -half, size)
+    if ε:
+        size = inf  # near collapse, ‖v‖ = κ, an error of ‖v‖² is one of its root
+    # of robust planes the multipliers make another w, before it is shrunk
+    yield Recomputed(certificate, half + mean + θ + behind, None if ε else -half, size)
 
 
 def judged_truncated(model, data):
@@ -307,7 +348,11 @@ def judged_truncated(model, data):
         p = A[np.arange(len(S)), y[S]] / cS
         D = cS @ CONJUGATES[model.loss](p, np.clip(p, Decimal(0), Decimal(1))) - half
         last = replace(last, dual=model.certificate_.dual)
-    size = length**2 + (c @ abs(loss)) + c.sum() * (1 + reach(model, X) * length + abs(b).max())
+    far = reach(model, X) * length + abs(b).max()
+    steep = c @ loss if model.loss == "exponential" else c.sum()  # Σ c |loss'|
+    size = length**2 + c @ abs(loss) + c.sum() + (c.sum() + steep) * far
+    # multipliers that do not balance cost what they do to scores
+    size += abs(A.sum(0)).sum() * (1 + 2 * far) / high(SUSPICIOUS * 1.2e-16)
     if model.loss == "exponential" and last.rounding == inf:
         size = inf  # scores that are known so badly that their exponentials overflow
     yield Recomputed(last, P, D, size)

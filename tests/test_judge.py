@@ -205,6 +205,19 @@ def beginner(cls, patch):
     patch.setattr(cls, "fit", broken)
 
 
+def fearless(cls, patch):
+    """The radius is forgotten."""
+    fit = cls.fit
+
+    def broken(self, *args, **weights):
+        radius, self.radius = self.radius, 0.0
+        fit(self, *args, **weights)
+        self.radius = radius
+        return self
+
+    patch.setattr(cls, "fit", broken)
+
+
 CS, KLR, TRUNCATED = "CrammerSingerSVC", "KernelLogisticRegression", "TruncatedHingeSVC"
 MARGIN, RANKING = "TwinMarginSVC", "LabelRankingSVC"
 PLANES, CHOSEN, MANY = "TwinKSVC", "TwinKSVCCV", "SVMProbabilityClassifier"
@@ -237,6 +250,7 @@ FAULTS = {
     "dual coefficients are a millionth too large": (CS, times("dual_coef_", 1 + 1e-6)),
     "weights are a millionth too large": (KLR, times("coef_", 1 + 1e-6)),
     "planes are a millionth too long": (MARGIN, times("coef_", 1 + 1e-6)),
+    "robust planes fear nothing": (MARGIN, fearless),
     "thresholds are off": (MARGIN, after_fit(shifted)),
     "intercepts are off": (KLR, after_fit(shifted)),
     "coefficients are not finite": (CS, after_fit(not_finite)),

@@ -5,8 +5,11 @@ an interruption and by an error, once before any fit and once after one with oth
 """
 
 import inspect
+import os
 import signal
+import subprocess
 import sys
+import threading
 import time
 import warnings
 from itertools import count
@@ -132,17 +135,38 @@ def test_every_classifier_fits_as_a_whole():
     assert all(isinstance(model, WholeFit) for model in ALL)
 
 
-# -- a real signal, wherever it arrives -----------------------------------------------------------
+# -- real signals ---------------------------------------------------------------------------------
+class Alarm:
+    """Presses Ctrl-C after some seconds, and remembers how much CPU had been used by then."""
+
+    def __init__(self):
+        self.rung = None
+
+    def ring(self, number, frame):
+        self.rung = time.process_time()
+        raise KeyboardInterrupt
+
+    def stops(self, work, seconds):
+        """The interruption that ended `work`, and how many CPU seconds after; None if it ended."""
+        timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+        try:
+            timer.start()
+            work()
+            timer.cancel()
+            timer.join()
+        except KeyboardInterrupt as stop:
+            return stop, time.process_time() - self.rung
+        return None
+
+
 @pytest.fixture
 def alarm():
-    """Calling it presses Ctrl-C after so many seconds."""
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
+    one = Alarm()
+    before = signal.signal(signal.SIGINT, one.ring)
+    yield one
+    signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no alarms")
 @every
 def test_a_signal_ends_a_fit(model, alarm):
     """Also in compiled loops and in threads; how far the fit has come then is a matter of luck."""
@@ -153,18 +177,110 @@ def test_a_signal_ends_a_fit(model, alarm):
         model.set_params(n_jobs=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        model.fit(Z, y)  # a first fit also loads modules
         begin = time.perf_counter()
-        before = state_of(model.fit(Z, y))
+        before, stops = state_of(model.fit(Z, y)), 0
         seconds = time.perf_counter() - begin
-        stopped = 0
         for share in (0.1, 0.3, 0.5, 0.7):
             vars(model).pop("_unfinished", None)
-            try:
-                alarm(max(share * seconds, 1e-3))
-                model.fit(Z, y)
-                alarm(0)
-                before = state_of(model)
-            except KeyboardInterrupt:
-                stopped += 1
+            if alarm.stops(lambda: model.fit(Z, y), max(share * seconds, 1e-3)):
+                stops += 1
                 assert same(state_of(model), before)
-    assert stopped
+            before = state_of(model)
+    assert stops
+
+
+def classes(n, d):
+    """Rows without structure in three classes: long paths."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    return X, rng.integers(0, 3, n)
+
+
+def three(n, d):
+    """The rows of each of three classes."""
+    X, y = classes(n, d)
+    return [X[y == k] for k in range(3)]
+
+
+LONG = {  # each takes many times the latest moment
+    "TwinKSVC": (classes(6000, 20), mcsvm_lit.TwinKSVC().fit),
+    "TwinKSVC by threads": (classes(6000, 20), mcsvm_lit.TwinKSVC(n_jobs=2).fit),
+    "TwinKSVC rbf": (classes(3000, 5), mcsvm_lit.TwinKSVC(kernel="rbf").fit),
+    "TwinKSVCCV": (classes(4000, 10), mcsvm_lit.TwinKSVCCV(cv=3).fit),
+    "twin_path": (three(9000, 20), mcsvm_lit.twin_path),
+    "wide twin_path": (three(6000, 300), mcsvm_lit.twin_path),
+    "epsilon_path": (three(9000, 20), mcsvm_lit.epsilon_path),
+}
+
+
+@pytest.mark.parametrize("data, work", LONG.values(), ids=LONG)
+def test_ctrl_c_ends_a_path_within_a_second(data, work, alarm):
+    for moment in (0.05, 0.3, 0.9):
+        _, late = alarm.stops(lambda: work(*data), moment)
+        assert late < 1.0
+
+
+def test_no_thread_goes_on_for_an_interrupted_fit(alarm):
+    data, work = LONG["TwinKSVC by threads"]
+    work(*(x[:60] for x in data))  # a first fit also loads modules
+    assert alarm.stops(lambda: work(*data), 0.5)
+    time.sleep(1.5)
+    begin = time.process_time()
+    time.sleep(1.0)
+    assert time.process_time() - begin < 0.3
+
+
+def test_an_interrupted_path_keeps_what_it_has_found(alarm):
+    ABC = three(3000, 20)
+    mcsvm_lit.twin_path(*ABC, max_events=2)  # a first path also loads modules
+    stop, _ = alarm.stops(lambda: mcsvm_lit.twin_path(*ABC), 2.0)
+
+    found, again = stop.path, mcsvm_lit.twin_path(*ABC, max_events=len(stop.path.rows))
+    assert len(found.rows) > 100 and not found.complete
+    assert_array_equal(found.rows, again.rows)
+    λ = found.domain[0]
+    assert_array_equal(found.at(λ).z, again.at(λ).z)
+
+
+PRESSED = """
+import os, signal, threading, time
+from typing import NamedTuple
+from mcsvm_lit.engine.compiled import kernel
+
+
+class Sums(NamedTuple):
+    once: float
+    twice: float
+
+
+@kernel()
+def sums(n):
+    s = 0.0
+    for i in range(n):
+        s += 1.0 / (i + 1.0)
+    return Sums(s, 2 * s), n
+
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sums(1)
+begin = time.perf_counter()
+sums(10**7)
+seconds, stops = time.perf_counter() - begin, 0
+for _ in range(20):
+    try:
+        threading.Timer(seconds / 2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        sums(10**7)
+        time.sleep(10)
+    except KeyboardInterrupt:
+        stops += 1
+print(stops)
+"""
+
+
+def test_ctrl_c_during_a_loop_of_numba_crashes_nothing():
+    """It makes records in Python."""
+    run = [sys.executable, "-c", PRESSED]
+    at_home = {**os.environ, "MCSVM_LIT_KERNELS": "numba", "IN_TEST": "1"}
+    done = subprocess.run(run, env=at_home, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "20\n"), done.stderr

@@ -33,7 +33,7 @@ from numpy.linalg import LinAlgError
 
 from mcsvm_lit.core.certificates import FEASIBLE, Certificate, reached
 from mcsvm_lit.core.estimators import progress
-from mcsvm_lit.engine.threads import across, one_thread
+from mcsvm_lit.engine.threads import across, keep_on, one_thread
 
 
 # %% ../../nbs/core/08_solving.ipynb #0092886e
@@ -182,6 +182,7 @@ class Watch:
             stop.state = self.snapshot()
 
     def __call__(self, primal, gap, steps, snapshot=None):
+        keep_on()
         self.snapshot = snapshot or self.snapshot
         relative = max(gap / primal if primal > 0 else 0.0, 1e-300)
         if self.first is None:
@@ -344,6 +345,7 @@ def collect(answers, size, note=None, verbose=0, **bar):  # iterable; functions 
     try:
         with progress(verbose=verbose, **bar) as shown:
             for answer in answers:
+                keep_on()
                 finished.append(answer)
                 shown.update(size(answer))
                 if note is not None:

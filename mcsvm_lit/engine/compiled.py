@@ -24,6 +24,7 @@ __all__ = [
     "constants_of",
     "kernel",
     "as_python",
+    "Undisturbed",
     "link_to_dispatchers",
     "one_for_all_literals",
     "file_digest",
@@ -43,6 +44,7 @@ __all__ = [
 ]
 
 # %% ../../nbs/engine/80_compiled.ipynb #3bb3015f
+import _signal  # what `signal` is made of, at a tenth of the time
 import functools
 import importlib
 import json
@@ -182,6 +184,28 @@ def as_python():
             k._ready = ready
 
 
+# %% ../../nbs/engine/80_compiled.ipynb #b3a7c0d2
+class Undisturbed:
+    "A dispatcher of numba; Ctrl-C takes effect after it has returned."
+
+    def __init__(self, dispatcher):
+        self.dispatcher = dispatcher
+
+    def __call__(self, *args):
+        main = threading.current_thread() is threading.main_thread()  # the only one that hears it
+        before = _signal.getsignal(_signal.SIGINT) if main else None
+        if not callable(before):
+            return self.dispatcher(*args)
+        pressed = []
+        try:
+            _signal.signal(_signal.SIGINT, lambda *press: pressed.append(press))
+            return self.dispatcher(*args)
+        finally:
+            _signal.signal(_signal.SIGINT, before)
+            if pressed:
+                before(*pressed[0])
+
+
 # %% ../../nbs/engine/80_compiled.ipynb #e1e78ad6
 def _choice(k):
     "What runs a kernel from now on."
@@ -195,7 +219,8 @@ def _choice(k):
             k.served_by = "library"
             return shelf.function(k)
     k.served_by = f"numba: {why}"
-    return k.compiled()
+    run = k.compiled()
+    return run if run is k.py_func else Undisturbed(run)
 
 
 # %% ../../nbs/engine/80_compiled.ipynb #d5a7c2d0

@@ -13,6 +13,8 @@ __all__ = [
     "limit_public",
     "in_blocks",
     "across",
+    "Abandoned",
+    "keep_on",
     "cached_property",
 ]
 
@@ -200,7 +202,29 @@ def across(work, items, n_jobs=None):
     except ValueError:  # Dask gives all results at once
         run = Parallel(**how)
     settled = _Settled(work)
-    return iter(run(delayed(settled)(item) for item in items))
+    return _answers(run(delayed(settled)(item) for item in items), settled.over)
+
+
+def _answers(results, over):
+    "The results as they come; where that ends early, the work on the others ends, too."
+    try:
+        yield from results
+    finally:
+        over.set()
+
+
+class Abandoned(BaseException):
+    "Nobody waits any longer for what this thread computes."
+
+
+_job = threading.local()  # `over` is set when nobody waits for the job of a thread
+
+
+def keep_on():
+    "Called now and then by long work: an exception where its caller was interrupted."
+    over = getattr(_job, "over", None)
+    if over is not None and over.is_set():
+        raise Abandoned
 
 
 class _Settled:
@@ -210,12 +234,22 @@ class _Settled:
         from sklearn import get_config
 
         self.work, self.config, self.errors = work, get_config(), np.geterr()
+        self.over = threading.Event()
+
+    def __getstate__(self):
+        return vars(self) | {"over": None}  # another process hears of nothing
 
     def __call__(self, item):
         from sklearn import config_context
 
-        with config_context(**self.config), np.errstate(**self.errors):
-            return _beside(self.work, item)
+        before, _job.over = getattr(_job, "over", None), self.over
+        try:
+            with config_context(**self.config), np.errstate(**self.errors):
+                return _beside(self.work, item)
+        except Abandoned:
+            return None
+        finally:
+            _job.over = before
 
 
 # %% ../../nbs/engine/81_threads.ipynb #b9ef35e8

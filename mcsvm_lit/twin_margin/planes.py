@@ -162,7 +162,7 @@ class CentredRows:
         "How far rounding can move a score of a row, (33a.3)."
         n, d = self.rows.shape
         moved = roundoff(most_terms(n) + 8) * self.length + roundoff(d + 16) * self.offset
-        return 2 * self.length * moved
+        return (2 * self.length + moved) * moved  # also where all rows are one, and ℓ = 0
 
 
 def centred_rows(training):  # Training -> CentredRows
