@@ -447,7 +447,7 @@ BLAS = [
 ]
 
 # %% ../../nbs/engine/80_compiled.ipynb #961a135d
-NAME = "mcsvm_lit.core._loops"  # of the library
+NAME = "mcsvm_lit.engine._loops"  # of the library
 
 
 def check_length(file):
