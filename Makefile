@@ -126,5 +126,5 @@ wheel: .venv/.ready
 
 clean:
 	@echo 'Removing .venv and everything built'
-	@rm -rf .venv build dist docs/_build figures/_runs figures/_quick figures/report.html .pytest_cache .ruff_cache .hypothesis *.egg-info mcsvm_lit/core/_loops.*
+	@rm -rf .venv build dist docs/_build figures/_runs figures/_quick figures/report.html .pytest_cache .ruff_cache .hypothesis *.egg-info mcsvm_lit/engine/_loops.*
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -58,7 +58,7 @@ class BuildLibrary(build_ext):
 def library():
     """Return the extension module of the compiled kernels."""
     return Extension(
-        "mcsvm_lit.core._loops",
+        "mcsvm_lit.engine._loops",
         sources=[f"{WHEEL}/loops.c", f"{WHEEL}/runtime.c"],
         define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
         py_limited_api=STABLE,

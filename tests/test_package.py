@@ -255,7 +255,7 @@ def test_wheel_holds_the_package_and_its_data(unpacked):
     sources = [*tree.rglob("*.py"), *tree.rglob("*.pyi"), tree / "py.typed"]
     expected = [*sources, *(tree / "studies/data").iterdir()]
     files = {f.relative_to(package).as_posix() for f in package.rglob("*") if f.is_file()}
-    library = {f for f in files if re.fullmatch(r"core/_loops\.(abi3\.so|pyd)", f)}
+    library = {f for f in files if re.fullmatch(r"engine/_loops\.(abi3\.so|pyd)", f)}
     assert files - library == {f.relative_to(tree).as_posix() for f in expected}
     assert any(f.startswith("studies/data/") for f in files)
     assert (info / "licenses/LICENSE").exists()

@@ -527,13 +527,15 @@ class LabelRankingSVC(WholeFit, BaseEstimator):
         linear = self.kernel == "linear"
         per_pass = 1 if linear else len(c)
         goal = Goal(self.tol, self.max_iter * per_pass, self.cache_size, self.verbose)
+        strategies = STRATEGIES
         if linear:
             problem = LinearCrammerSinger(Rows(X[pairs.row], bias), pairs.label, c, K, costs)
         else:
             problem = Rankings(kernel, X, pairs, c, costs)
-            if not RowDescent().suits(problem, goal):  # working sets of pairs, in the memory given
+            if RowDescent().suits(problem, goal):
+                strategies = [RowDescent()]
+            else:  # working sets of pairs, in the memory given
                 problem = CrammerSinger(kernel, X[pairs.row], pairs.label, c, K, costs)
-        strategies = [RowDescent()] if isinstance(problem, Rankings) else STRATEGIES
         solution = solve(problem, goal, strategies)
         passes = -(-solution.certificate.n_iter // per_pass)
         self.certificate_, self.n_iter_ = replace(solution.certificate, n_iter=passes), passes
