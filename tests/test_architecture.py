@@ -238,3 +238,34 @@ def test_a_name_means_one_thing():
                 homes.setdefault(node.name, set()).add(file.stem)
     several = {name: sorted(found) for name, found in homes.items() if len(found) > 1}
     assert len(several) <= MEANINGS, several
+
+
+# -- what a parameter is unless somebody says so --------------------------------------------------
+def defaults(function):
+    """Parameters of a function (a node) that have a default, and the default as a node."""
+    arguments = function.args
+    places = arguments.posonlyargs + arguments.args
+    some = zip(reversed(places), reversed(arguments.defaults))
+    return {a.arg: value for a, value in (*some, *zip(arguments.kwonlyargs, arguments.kw_defaults))}
+
+
+def test_everything_is_quiet_by_default():
+    found = 0
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            value = defaults(node).get("verbose") if isinstance(node, ast.FunctionDef) else None
+            if value is not None:
+                assert ast.literal_eval(value) == 0, (path.name, node.name)
+                found += 1
+    assert found > 20
+
+
+def test_everything_public_gives_the_same_twice():
+    asked = [inspect.signature(getattr(mcsvm_lit, name)).parameters for name in public_callables()]
+    states = [p["random_state"].default for p in asked if "random_state" in p]
+    assert states and set(states) == {0}
+
+
+def public_callables():
+    """The functions and classes at the top of the package."""
+    return [name for name in mcsvm_lit.__all__ if callable(getattr(mcsvm_lit, name))]

@@ -146,7 +146,7 @@ def compiled(root=ROOT):
     """The inner loops compile."""
     from mcsvm_lit.engine.compiled import compile_all
 
-    compile_all(verbose=False)
+    compile_all()
     return ()
 
 

@@ -15,10 +15,7 @@ __all__ = [
     "grid_size",
     "simplex_grid",
     "grid_index",
-    "grid_point",
-    "grid_neighbours",
     "grid_cells",
-    "locate",
     "kuhn_cells",
     "random_simplex",
     "quasi_simplex",
@@ -289,43 +286,6 @@ def grid_index(a):  # lattice points (…,K)
     return rank
 
 
-# %% ../../nbs/core/02_simplex.ipynb #df98af3a
-def grid_point(
-    i,  # places in the order of `simplex_grid`
-    K,  # classes
-    N,  # denominator
-):  # lattice points (…,K)
-    "The lattice points at given places; the inverse of `grid_index`."
-    _check_size(K, N)
-    i = np.asarray(i, np.int64)
-    if i.size and not (i.min() >= 0 and i.max() < grid_size(K, N)):
-        raise ValueError(f"Places run from 0 to {grid_size(K, N) - 1}.")
-    a = np.empty((*i.shape, K), np.int64)
-    left = np.full(i.shape, N)
-    for k in range(K - 1):
-        counts = _count(np.arange(N + 1), K - 1 - k)
-        r = np.searchsorted(counts, counts[left] - i)
-        i = i - (counts[left] - counts[r])
-        a[..., k] = left - r
-        left = r
-    a[..., -1] = left
-    return a
-
-
-# %% ../../nbs/core/02_simplex.ipynb #c1098144
-def grid_neighbours(
-    a,  # a lattice point (K,)
-    interior=False,  # only neighbours with all coordinates positive?
-):  # (m,K), in lexicographic order
-    "The lattice points that differ from `a` by one unit moved from a class to another."
-    a = _lattice(a)
-    E = np.eye(a.size, dtype=np.int64)
-    i, j = np.nonzero(1 - E)
-    b = a + E[i] - E[j]
-    b = b[(b >= int(interior)).all(1)]
-    return b[np.lexsort(b.T[::-1])]
-
-
 # %% ../../nbs/core/02_simplex.ipynb #fb1d15db
 def grid_cells(
     K,  # classes
@@ -359,23 +319,6 @@ def _check_points(p):
     if not ((p >= -1e-9).all() and (abs(p.sum(-1) - 1) < 1e-6).all()):  # false for NaN
         raise ValueError("Points of the simplex are nonnegative and sum to 1.")
     return np.maximum(p, 0)
-
-
-def locate(
-    p,  # points of the simplex (…,K)
-    N,  # denominator
-):  # lattice points at the vertices of each point's Kuhn cell (…,K,K), and their weights (…,K)
-    "The Kuhn cell each point lies in: `p` is the mean of `vertices/N` with these weights."
-    grid_size(np.shape(p)[-1] if np.ndim(p) else 0, N)
-    if not N:
-        raise ValueError("There are no cells for N=0.")
-    p = _check_points(p)
-    y = N * np.cumsum(p[..., :0:-1], -1)[..., ::-1]  # (2.18)
-    z = np.minimum(np.floor(y), N - 1).astype(np.int64)
-    f = np.minimum(y - z, 1)
-    σ = np.argsort(-f, -1, kind="stable")
-    w = -np.diff(np.take_along_axis(f, σ, -1), prepend=1, append=0, axis=-1)  # (2.19)
-    return _from_tails(_raised(z, np.argsort(σ, -1)), N), w
 
 
 # %% ../../nbs/core/02_simplex.ipynb #161182b4

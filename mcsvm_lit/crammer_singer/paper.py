@@ -11,11 +11,9 @@ __all__ = [
     "cyclic",
     "shuffled",
     "greedy",
-    "by_gap",
     "follow",
     "trace",
     "figure3",
-    "figure4_printed",
     "figure4",
     "active",
     "row_products",
@@ -132,12 +130,6 @@ def greedy(s, ε=0.0, cooling=None):
         yield int(ψ.argmax())
 
 
-def by_gap(s, ε=0.0, cooling=None):
-    "The largest share of the duality gap, Theorem 11.2; ends when the mean share is at most ε."
-    while (g := s.gaps()).sum() > ε * s.c.sum():
-        yield int(g.argmax())
-
-
 # %% ../../nbs/crammer_singer/11_paper.ipynb #c24d889e
 def follow(s, rule, ε=0.0, cooling=None):
     "Let a rule drive a `Descent`, which is yielded after each step."
@@ -190,38 +182,6 @@ def figure3(
             if abs((old - θ) / old) <= ε:
                 break
     return np.minimum(θ, D), done
-
-
-# %% ../../nbs/crammer_singer/11_paper.ipynb #ca4cbc44
-def figure4_printed(
-    Kxx,  # kernel matrix
-    y,  # class indices
-    β,  # regularisation
-    ε,  # accuracy
-    rule="figure",  # stop at ψ < εβ as figure 4 has it, or "text": ψ <= ε
-    solve=figure3,  # the algorithm for ν
-    max_iter=5000,
-):  # -> (τ, F, steps, did it end by its rule?)
-    "The paper's algorithm with its faults, for study; `figure4` is the one to use."
-    K = int(y.max()) + 1
-    δ = one_hot(y, K)
-    τ = np.zeros(δ.shape)
-    F = -β * δ
-    A = np.diag(Kxx)
-    with np.errstate(all="ignore"):
-        for step in range(max_iter):
-            ψ = F.max(1) - np.where(τ < δ, F, np.inf).min(1)
-            p = ψ.argmax()
-            stop = ψ[p] < ε * β if rule == "figure" else ψ[p] <= ε
-            if stop:
-                return τ, F, step, True
-            D = F[p] / A[p] - τ[p] + δ[p]
-            B = F[p] - A[p] * τ[p]
-            ν, _ = solve(D, D.mean() - 1 / K, ε / 2)
-            new = ν - B / A[p]
-            F += np.outer(Kxx[p], new - τ[p])
-            τ[p] = new
-    return τ, F, max_iter, False
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #31645464

@@ -606,7 +606,7 @@ def with_callees(kernels):
     return found
 
 
-def compile_all(verbose=True):  # -> how many kernels the package has
+def compile_all(verbose=0):  # -> how many kernels the package has
     "Compile every kernel of the package for the types named in its decorator."
     ours = package_kernels()
     shelf, _ = library()
@@ -635,4 +635,4 @@ def compile_all(verbose=True):  # -> how many kernels the package has
 if __name__ == "__main__" and __spec__ is not None:
     module = importlib.import_module("mcsvm_lit.engine.compiled")
     module._said.add(True)
-    module.compile_all()
+    module.compile_all(verbose=1)

@@ -27,7 +27,6 @@ __all__ = [
     "HingeSolution",
     "solution_of",
     "solve_hinge",
-    "solve_kernel_hinge",
 ]
 
 # %% ../../nbs/probability/52c_ascent.ipynb #77ceb265
@@ -346,19 +345,4 @@ def solve_hinge(
         y, np.asarray(c, float), K, np.ascontiguousarray(Z, float), β=β, loss=loss
     )
     s = solve(problem, Goal(tol), BY_ROWS)
-    return solution_of(problem, s.state, s.certificate)
-
-
-def solve_kernel_hinge(
-    R,  # kernel matrix (n, n)
-    y,  # class indices (n,)
-    c,  # weights (n,), at least zero
-    K,  # classes
-    β=None,  # slopes (n, K)
-    tol=1e-3,
-    start=None,  # HingeState of a problem with the same weights, whatever its slopes
-):  # -> HingeSolution
-    "Solve (52.1) for the hinge and a kernel matrix to a relative gap."
-    problem = WeightedHinge(y, np.asarray(c, float), K, R=np.ascontiguousarray(R, float), β=β)
-    s = solve(problem, Goal(tol), BY_KERNEL, start)
     return solution_of(problem, s.state, s.certificate)
