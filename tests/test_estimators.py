@@ -40,7 +40,19 @@ def has(cls, *parameters):
 SMALL = {"WeightedVoteClassifier": dict(n_weights=5)}
 
 
-@parametrize_with_checks([cls(**SMALL.get(cls.__name__, {})) for cls in ALL])
+OTHER_WAYS = (  # beside the defaults of every class
+    mcsvm_lit.CrammerSingerSVC(kernel="linear", fit_intercept=True),
+    mcsvm_lit.KernelLogisticRegression(kernel="linear"),
+    mcsvm_lit.TruncatedHingeSVC(kernel="linear"),
+    mcsvm_lit.TruncatedHingeSVC(loss="logistic"),
+    mcsvm_lit.SVMProbabilityClassifier(
+        kernel="linear", scheme="gumbel", n_weights=4, calibrate=False
+    ),
+    mcsvm_lit.LabelRankingSVC(),
+)
+
+
+@parametrize_with_checks([*(cls(**SMALL.get(cls.__name__, {})) for cls in ALL), *OTHER_WAYS])
 def test_scikit_learn(estimator, check):
     check(estimator)
 
