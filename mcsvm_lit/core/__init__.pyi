@@ -7,9 +7,8 @@ from mcsvm_lit.core.certificates import gap_rounding as gap_rounding
 from mcsvm_lit.core.certificates import relative_gap as relative_gap
 from mcsvm_lit.core.certificates import score_rounding as score_rounding
 from mcsvm_lit.core.estimators import KernelClassifier as KernelClassifier
+from mcsvm_lit.core.kernel_rows import KernelRows as KernelRows
 from mcsvm_lit.core.kernels import Kernel as Kernel
-from mcsvm_lit.core.kernels import KernelRows as KernelRows
-from mcsvm_lit.core.kernels import pivoted_cholesky as pivoted_cholesky
 from mcsvm_lit.core.landmarks import LandmarkFit as LandmarkFit
 from mcsvm_lit.core.landmarks import LandmarkSpan as LandmarkSpan
 from mcsvm_lit.core.landmarks import choose_landmarks as choose_landmarks
@@ -22,6 +21,7 @@ from mcsvm_lit.core.losses import loss_certificate as loss_certificate
 from mcsvm_lit.core.losses import loss_values as loss_values
 from mcsvm_lit.core.paths import ExactPath as ExactPath
 from mcsvm_lit.core.paths import PathKKT as PathKKT
+from mcsvm_lit.core.semidefinite import pivoted_cholesky as pivoted_cholesky
 from mcsvm_lit.core.solving import Effort as Effort
 from mcsvm_lit.core.solving import Goal as Goal
 from mcsvm_lit.core.solving import Problem as Problem
@@ -41,9 +41,8 @@ __all__ = [
     "box_program",
     "solve_boxqp",
     "KernelClassifier",
-    "Kernel",
     "KernelRows",
-    "pivoted_cholesky",
+    "Kernel",
     "LandmarkFit",
     "LandmarkSpan",
     "choose_landmarks",
@@ -56,6 +55,7 @@ __all__ = [
     "loss_values",
     "ExactPath",
     "PathKKT",
+    "pivoted_cholesky",
     "Effort",
     "Goal",
     "Problem",

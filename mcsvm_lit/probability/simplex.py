@@ -89,7 +89,8 @@ def draw_partition(rows):  # of `partition` -> figure
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #faadd5dd
-def checked_labels(labels, K):  # checked, (m, n)
+def checked_labels(labels, K):  # -> (m, n)
+    "A table of class indices, one row for each weight and one column for each point; or an error."
     L = np.asarray(labels)
     if L.ndim != 2 or not L.shape[0] or not np.issubdtype(L.dtype, np.integer):
         raise ValueError(
@@ -225,7 +226,8 @@ def _rates(P):  # (n, K) with positive rows -> rates, the least of each row 1
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #d5f74f00
-def checked_points(P, what):  # (…, K) -> (n, K), checked
+def checked_points(P, what):  # (…, K) -> (n, K)
+    "Points of the simplex, one in a row; or an error that begins with `what` they are."
     P = np.asarray(P, float)
     if not P.ndim or P.shape[-1] < 2:
         raise ValueError(f"{what} are needed for at least two classes, got shape {P.shape}.")
