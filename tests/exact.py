@@ -305,9 +305,7 @@ def judged_plane(model, data, k, certificate):
     lost, left = Decimal(0), Decimal(1)
     if ε and model.kernel == "linear":
         lost = ε * dual_norm(slope, p)  # where each example goes to its worst place
-    elif (
-        ε
-    ):  # what is kept is v; the plane is w = v - κ v / ‖v‖, and a positive factor decides alike
+    elif ε:  # kept is v; the plane is v - κ v / ‖v‖, which decides alike
         left = 1 - 2 * ε / (2 * half).sqrt()
         f, half = left * f, left**2 * half
         lost = ε * (2 * half).sqrt()
