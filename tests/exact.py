@@ -79,7 +79,8 @@ class Farther(NamedTuple):
     def complaints(self):
         c, worse = self.certificate, float(self.value - self.better)
         scale = max(float(self.value), 1e-6 * c.unit)
-        if c.converged and worse > c.tol * scale + 2 * (c.rounding + 1e-13 * self.size):
+        allowed = (c.tol + 2 * c.relative_rounding) * scale + 2e-13 * self.size
+        if c.converged and worse > allowed:
             yield f"certificate: converged, {float(self.value)!r} and {float(self.better)!r} exist"
 
 

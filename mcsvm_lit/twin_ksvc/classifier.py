@@ -126,7 +126,7 @@ class PairVotes(KernelClassifier):
 
 def unsure(certificate):
     "A key by which the worst certificate is the largest."
-    return not certificate.converged, certificate.relative_gap
+    return not certificate.converged, certificate.proved_gap
 
 
 # %% ../../nbs/twin_ksvc/44_classifier.ipynb #7996b3cb
@@ -217,8 +217,8 @@ class TwinKSVC(PairVotes):
     standard_ : Standard
         The origin `centre`, the unit `size` and the `ridge` of the programs, (43c.2).
     certificate_ : Certificate
-        That of the plane with the largest relative gap, among the planes of the landmarks if there
-        are some.
+        That of the plane with the largest relative gap and rounding, among the planes of the
+        landmarks if there are some.
     full_certificate_ : Certificate
         The same among all planes of the kernel: its primal value is that of the plane, its dual
         value a lower bound on what any plane can reach.

@@ -14,6 +14,7 @@ __all__ = [
     "standard_of",
     "unit_and_ridge",
     "solve_plane",
+    "proved",
     "at_partition",
     "MoveMargins",
     "ReadPath",
@@ -44,9 +45,12 @@ from mcsvm_lit.twin_ksvc.kernel_planes import (
     LandmarkClass,
     Measured,
     OwnClass,
+    Plane,
     PlaneTask,
     Slips,
     SolveByColumns,
+    Vector,
+    plane_certificate,
     plane_rounding,
     primal_value,
 )
@@ -134,11 +138,15 @@ def unit_and_ridge(spread, largest, ridge):  # largest: entry -> σ, δ
 
 
 # %% ../../nbs/twin_ksvc/43c_pair_planes.ipynb #517eeec6
-def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> plane (d+1,), Certificate
+def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> what `proved` returns
     "A plane at one λ with its proof."
     problem = TwinPlane(qp, lam)
-    solution = solve(problem, Goal(tol), [FollowPath(path), SolveInBox()])
-    return problem.plane(solution.state), solution.certificate
+    return proved(problem, solve(problem, Goal(tol), [FollowPath(path), SolveInBox()]))
+
+
+def proved(problem, solution):  # -> plane (d+1,), Certificate, multipliers (n,)
+    "A plane with what proves it."
+    return problem.plane(solution.state), solution.certificate, solution.state.z
 
 
 # %% ../../nbs/twin_ksvc/43c_pair_planes.ipynb #7f604559
@@ -203,7 +211,7 @@ class ReadPath(FollowPath):
         return at_partition(qp, path.W2, λ, path.at(λ).side), len(path.rows)
 
 
-def planes_near(qp, others, lams, tol):  # of `own_qp`, class of each row -> {j: (plane, proof)}
+def planes_near(qp, others, lams, tol):  # of `own_qp`, class of each row -> {j: `proved`}
     "The plane near the own class and away from class j, for each j and its λ in `lams`."
     first, found, moving = next(iter(lams)), {}, True
     path = path_down_to(away_from(qp, others == first), min(lams.values()))
@@ -215,7 +223,7 @@ def planes_near(qp, others, lams, tol):  # of `own_qp`, class of each row -> {j:
             ways.insert(0, MoveMargins(path, back[other_first(others == j)]))
         solution = solve(problem, Goal(tol), ways)
         moving = solution.strategy == ways[0].name
-        found[j] = problem.plane(solution.state), solution.certificate
+        found[j] = proved(problem, solution)
     return found
 
 
@@ -242,16 +250,23 @@ class KeptPlanes:
         How much less margin the rest is asked for.
     marks : Landmarks, optional
         Whose features the frame is of; by default the columns of the data.
+    rank : int, optional
+        How many landmarks there may be; None where they span the feature space.
+    cache_size : float, default=500
+        Megabytes for kernel values.
     """
 
-    def __init__(self, training, standard, epsilon, marks=None):
+    def __init__(self, training, standard, epsilon, marks=None, rank=None, cache_size=500):
         self.training, self.standard, self.epsilon = training, standard, epsilon
         self.marks, X, kernel = marks, training.X, training.kernel
+        self.few = rank is not None
         self.sizes, self.kernel_rounding = kernel.sizes(X), kernel.rounding(X)
         if marks is None:
             self.rows = X  # what the coefficients of a plane are multiplied by
         else:
             self.rows = X[:, marks.rows] if training.precomputed else kernel(X, X[marks.rows])
+            self.values = KernelValues(kernel, X, training.weights, cache_size)
+            self.values.size = standard.size
 
     def task(self, pair, lam):  # -> PlaneTask
         "What the plane near the first class of a pair and away from the second has to minimise."
@@ -260,9 +275,9 @@ class KeptPlanes:
         q = np.where(y[others] == pair[1], 1.0, 1.0 - self.epsilon)
         return PlaneTask(own, others, c[own], q, c[others], lam, self.standard.ridge)
 
-    def found(self, u, certificate, pair, lam):  # u: in the frame -> FoundPlane
+    def found(self, u, certificate, z, pair, lam):  # u, z: of `proved`, in the frame -> FoundPlane
         "The plane as it is kept, with a certificate of that."
-        plane = self.standard.turned_back(u)
+        plane, task = self.standard.turned_back(u), self.task(pair, lam)
         w, b, lengths = plane[:-1], plane[-1], np.ones(len(plane) - 1)
         norm = float(np.linalg.norm(w))
         if self.marks is not None:
@@ -272,8 +287,23 @@ class KeptPlanes:
         errors = score_rounding(self.sizes, w, lengths, self.kernel_rounding)
         errors += roundoff(2) * abs(b)
         norms = norm, float(np.abs(w) @ lengths)
-        certificate = self.measured(certificate, self.task(pair, lam), f, errors, norms)
-        return FoundPlane(plane, norm, certificate, certificate)
+        certificate = full = self.measured(certificate, task, f, errors, norms)
+        if self.marks is not None:
+            full = self.among_all(certificate, task, plane, z, pair)
+        return FoundPlane(plane, norm, certificate if self.few else full, full)
+
+    def among_all(self, certificate, task, plane, z, pair):
+        "The certificate among all planes of the kernel, whose features may have lost digits."
+        values, (rows, a, b) = self.values, plane
+        w = Vector(rows, a * values.size, 0.0)
+        z_of_task = np.empty(len(z))
+        z_of_task[other_first(self.training.y[task.others] == pair[1])] = z
+        there = Plane(w, b + values.at_mean(w) / values.size)
+        full = plane_certificate(values, task, there, z_of_task, certificate.tol)
+        if self.few:
+            return replace(full, n_iter=certificate.n_iter)
+        proved = full.gap + full.rounding - certificate.gap
+        return replace(certificate, rounding=max(certificate.rounding, proved))
 
     def measured(self, certificate, task, f, errors, norms):  # norms: ‖w‖, a bound before rounding
         "The certificate with the objective of a plane whose values are `f`, within `errors`."
@@ -349,18 +379,19 @@ class KernelPlanes:
         solution = solve(problem, Goal(s.tol), [SolveByColumns()])
         state, certificate = solution.state, solution.certificate
         full = certificate if space.exact else problem.full_certificate(state, tol=s.tol)
-        square = max(state.measured.length - state.plane.b**2, 0.0)
-        plane = self.values.unframed(*state.plane)
-        return FoundPlane(plane, float(np.sqrt(square) / self.standard.size), certificate, full)
+        plane = rows, a, _ = self.values.unframed(*state.plane)
+        square = a @ self.values.times(rows, rows, a)  # of what is kept: seen from the mean it
+        norm = float(np.sqrt(max(square, 0.0)))  # may drown in what rounds there
+        return FoundPlane(plane, norm, certificate, full)
 
     def find_on_path(self, i, j, lam):  # -> FoundPlane
         "The same in explicit features: slow, but it bears kernel values that dwarf δ."
         t, s = self.training, self.settings
         marks = self.marks or landmarks_of(t.kernel, t.X)
-        standard = standard_of(marks.features, t.weights, s.ridge)
+        standard = self.standard._replace(centre=self.values.share @ marks.features)
         rows = standard(marks.features)
         qp = pair_qp(rows, t.y, (i, j), t.weights, s.epsilon, standard.ridge)
-        kept = KeptPlanes(t, standard, s.epsilon, marks)
+        kept = KeptPlanes(t, standard, s.epsilon, marks, s.rank, s.cache_size)
         return kept.found(*solve_plane(qp, lam, s.tol), (i, j), lam)
 
     def near(self, i, lams):  # {j: λ} -> {j: FoundPlane}

@@ -189,7 +189,7 @@ class TwinKSVCCV(PairVotes):
     best_score_ : float
         Held-out accuracy of the vote.
     certificate_ : Certificate
-        That of the plane with the largest relative gap.
+        That of the plane with the largest relative gap and rounding.
     n_iter_ : int
         Events on the paths on all samples.
     n_features_in_ : int
@@ -333,7 +333,7 @@ class TwinKSVCCV(PairVotes):
 
         self.paths_ = list(across(paths, pairs, self.n_jobs))
         self._warn_of_paths()
-        kept = KeptPlanes(training, standard, rules.epsilon, marks)
+        kept = KeptPlanes(training, standard, rules.epsilon, marks, self.rank)
         found = {
             pair: [
                 kept.found(*solve_plane(path.qp, λ, self.tol, path), order, λ)
