@@ -30,7 +30,7 @@ HEAVY = 1e10  # operations for one matrix (23.21): some seconds
 WIDEST = 2**23  # numbers in the prototypes; the method holds some ten such tables
 MOST_PASSES = 300
 EARLY = 0.3  # of the aim: half the squared gradient at which intercepts are made the best ones
-SHARPER = 0.1  # what is asked of it next, if that was too early
+SHARPER = 0.1  # its factor for the next attempt, if that was too early
 ROWS_AN_UNKNOWN = 10  # rows for each unknown; with fewer, a sample would be all of them
 LIGHT = 3000  # operations for a row of (23.21): a few matrices then cost less than many passes
 
