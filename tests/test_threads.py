@@ -131,7 +131,8 @@ found = [k(X), k(X, X[:1100])]
 for kernel in ("linear", "rbf"):
     model = CrammerSingerSVC(kernel=kernel).fit(X, y)
     found += [model.dual_coef_, model.decision_function(X)]
-print(*(hashlib.sha1(values.tobytes()).hexdigest() for values in found), sep="\n")
+for values in found:
+    print(hashlib.sha1(values.tobytes()).hexdigest())
 """
 
 
