@@ -412,6 +412,7 @@ class Framed(NamedTuple):
     b: np.ndarray  # and at the mean (2P,)
     squares: np.ndarray  # ‖w‖² (2P,)
     reach: np.ndarray  # bounds of |f| that no cancellation makes smaller (2P, n)
+    lengths: np.ndarray  # of the rows; for kernels what rounds with their values (n,)
 
 
 def framed(model, data):
@@ -426,7 +427,9 @@ def framed(model, data):
         own = root((W**2).sum(1))
         far = own[:, None] * (norms(X) + norms(centre[None])) + abs(b)[:, None]
         b_mean = b + W @ centre
-        return Framed(rows @ rows.T, W @ X.T + b[:, None], b_mean, (W**2).sum(1) * σ**2, far)
+        G, values = rows @ rows.T, W @ X.T + b[:, None]
+        lengths = root(np.maximum(G.diagonal(), Decimal(0)))
+        return Framed(G, values, b_mean, (W**2).sum(1) * σ**2, far, lengths)
     p = data.w / data.w.sum()
     K = kernel_values(model, X, X)
     S, μ = model.support_, K @ p
@@ -435,7 +438,7 @@ def framed(model, data):
     squares = ((W @ K[np.ix_(S, S)]) * W).sum(1)
     own = kernel_diagonal(model, X, np.arange(len(X)))
     far = (abs(W) @ own[S])[:, None] * (own + p @ own) + abs(b)[:, None]
-    return Framed(G, f + b[:, None], b + f @ p, squares * σ**2, far)
+    return Framed(G, f + b[:, None], b + f @ p, squares * σ**2, far, (own + p @ own) / σ)
 
 
 class PlaneProgram(NamedTuple):
@@ -503,9 +506,9 @@ def judged_planes(model, data):
     if (off > high(1e-12) * (frame.squares + frame.reach.max(1) ** 2)).any():
         yield Said(f"norms_: {model.norms_.tolist()}, squares off by {off.astype(float)}")
     programs = list(plane_programs(model, data))
-    values, sizes = [], []
-    lengths = 1 + root(np.maximum(frame.G.diagonal(), Decimal(0)))
-    for program, f, b, square, far in zip(programs, *frame[1:]):
+    values, sizes, moved = [], [], []
+    lengths = 1 + frame.lengths
+    for program, f, b, square, far in zip(programs, *frame[1:-1]):
         values.append(program.value(f, square + b * b))
         own, λ = program.own, program.lam
         size = program.value(far, square + far.max() ** 2)
@@ -514,10 +517,11 @@ def judged_planes(model, data):
         # margins are products of rows of the dual, as long as |x| / √δ, with a plane
         steep = root(2 * values[-1] / (λ * program.ridge))
         size += steep * (program.c[~own] @ lengths[~own])
-        # values of a kernel are dozens of units of rounding off
+        # values of a kernel are dozens of units of rounding off, and move the dual with them
         sizes.append(float(size) * (1 if model.kernel == "linear" else 10))
+        moved.append(0.0 if model.kernel == "linear" else float(pull**2 / (λ * program.ridge)))
     k = int(np.argmin([abs(P - high(c.primal)) for P in values]))
-    yield Recomputed(c, values[k], None, sizes[k])
+    yield Recomputed(c, values[k], None, sizes[k] + moved[k])
     for j in {k, len(values) - 1}:
         better = programs[j].better(frame.G)
         if j == k and getattr(model, "rank", None) is None and model.kernel == "linear":

@@ -34,6 +34,7 @@ __all__ = [
     "belongs",
     "KernelPlane",
     "SolveByColumns",
+    "stuck",
     "round_of",
     "solve_round",
     "LandmarkClass",
@@ -529,7 +530,7 @@ class SolveByColumns:
         return goal.max_steps or MOST_ROUNDS
 
     def run(self, problem, state, effort):
-        task = problem.task
+        task, before = problem.task, None
         for steps in range(effort.budget):
             terms = sample_gaps(task, state.measured.others, state.z)
             P = primal_value(task, state.measured)
@@ -538,10 +539,11 @@ class SolveByColumns:
             if effort.reached(P, terms.sum(), share=ENOUGH):
                 return self._sharpened(problem, state, S), steps
             z = solve_round(problem, state, S, INNER * effort.aim)
-            if z is None:
+            found = None if z is None else problem.with_multipliers(z)
+            if found is None or stuck(state.z, found.z, before, S):
                 effort.give_up()
                 return state, steps
-            state = problem.with_multipliers(z)
+            state, before = found, S
         return state, effort.budget
 
     def _sharpened(self, problem, state, S):
@@ -550,6 +552,11 @@ class SolveByColumns:
             return state
         z = solve_round(problem, state, S, SHARP)
         return state if z is None else problem.with_multipliers(z)
+
+
+def stuck(z, found, before, S):  # multipliers and samples of two rounds
+    "Would the next round be this one again, because rounding has won?"
+    return np.array_equal(z, found) and np.array_equal(before, S)
 
 
 def round_of(z, terms, hi, most):  # -> indices
