@@ -47,7 +47,7 @@ CACHE_FACTOR = 5  # one part in five of the cache is for the factor beyond the c
 
 # %% ../../nbs/kernel_logistic/22c_low_rank.ipynb #fe59217c
 def woodbury(L, rows=4096):  # (n, q) -> function of S -> approximate solver
-    "Approximate solver of systems with I + S L Lᵀ S, (22.10)."
+    "Approximate solver of systems with I + S L Lᵀ S, (22.11)."
 
     def factored(S):
         M, v = np.eye(L.shape[1]), S[:, None]
@@ -108,7 +108,7 @@ class LowRankGram:
 
 # %% ../../nbs/kernel_logistic/22c_low_rank.ipynb #a9dab911
 def secant(c, point, ξ):  # -> c σ(ξ) - α, and W
-    "The step from α to c σ(ξ) with all its digits, and the slope (22.11)."
+    "The step from α to c σ(ξ) with all its digits, and the slope (22.12)."
     u = np.log(point.α / point.ω)
     step = np.where(point.α < point.ω, c * expit(ξ) - point.α, point.ω - c * expit(-ξ))
     far = np.abs(ξ - u) > 1e-4
@@ -151,7 +151,7 @@ def _short_of_the_walls(s, point, dα, dF, decrease):
 
 # %% ../../nbs/kernel_logistic/22c_low_rank.ipynb #b393165a
 def model_direction(problem, model, systems, point, enough):  # -> d (n,)
-    "The direction s(α⁺ - α) that the model asks for, from (22.7) with the slopes (22.11)."
+    "The direction s(α⁺ - α) of the model, from (22.7) with the slopes (22.12)."
     s, c = problem.s, problem.c
     ξ = -s * (point.F + problem.best_intercept(point.F))
     step, W = secant(c, point, ξ)

@@ -98,7 +98,7 @@ def newton_step(systems, S, point, enough, intercept):  # -> Δ, GΔ, δ
         return Δ, GΔ, 0.0
     per_δ = S * x[:, 1]
     # Where every probability is 0 or 1 no curvature is left, and the intercept stays; where next to
-    # none is left, it does not go farther than from one best intercept to another, (22.8a).
+    # none is left, it does not go farther than from one best intercept to another, (22.10).
     reach = np.abs(point.F).max() + np.abs(point.F + GΔ).max() + RATIO_OF_WEIGHTS
     δ = np.clip(share_of(point.a.sum() + Δ.sum(), per_δ.sum()), -reach, reach)
     return Δ - δ * per_δ, GΔ - δ * GSx[:, 1], δ
