@@ -144,7 +144,7 @@ def solved(M, b):
 @pytest.mark.parametrize("unit", [1.0, 1e4, 1e9])
 @pytest.mark.parametrize("seed", [1, 3, 7])
 def test_the_first_event_of_a_path_beside_a_small_ridge(seed, unit):
-    """Cubic features of up to 1e19 beside a ridge of 0.01: λ0 of (40.8) has all but four digits."""
+    """Cubic features of up to 1e19 beside a ridge of 0.01: λ0 of (40.9) has all but four digits."""
     g = np.random.default_rng(seed)
     Z = g.normal(size=(14, 2)) * 10.0 ** g.integers(0, 4, 2) + 10.0 ** g.integers(0, 4)
     X = unit * np.c_[Z, Z**2, Z[:, 0] * Z[:, 1], Z**3]

@@ -14,6 +14,7 @@ The processes are forks of one that has imported what most pages import.
 """
 
 import argparse
+import gc
 import json
 import os
 import re
@@ -51,6 +52,8 @@ IMPORTED = (
     "sklearn.pipeline",
     "sklearn.svm",
     "sklearn.utils.estimator_checks",
+    "cvxpy",
+    "pandas",
     "matplotlib.pyplot",
     "matplotlib_inline.backend_inline",
     "PIL.Image",
@@ -164,6 +167,7 @@ def prepare():
     for wanted in (*IMPORTED, *ours):
         with suppress(ImportError):
             import_module(wanted)
+    gc.freeze()  # what is there now no child has to look through for garbage, nor to copy for it
 
 
 def fork(job, folder):

@@ -10,13 +10,15 @@ from traitlets.config import Config
 
 
 class Silent(DisplayHook):
-    """Shows nothing: the result of a cell is kept, not printed."""
+    """Shows nothing: the result of a cell is kept as an output, not printed."""
+
+    kept = None
 
     def write_output_prompt(self):
         pass
 
     def write_format_data(self, format_dict, md_dict=None):
-        pass
+        self.kept = shown("execute_result", format_dict, md_dict or {})
 
     def log_output(self, format_dict):
         pass
@@ -38,6 +40,7 @@ class Shell(InteractiveShell):
 
     def outputs(self, source):
         """Run a cell; returns its outputs and the exception that ended it, or None."""
+        self.displayhook.kept = None
         with capture_output() as said:
             done = self.run_cell(source)
         error = done.error_before_exec or done.error_in_exec
@@ -45,8 +48,7 @@ class Shell(InteractiveShell):
         if error:
             found.append(failure(error))
         found += [shown("display_data", o.data, o.metadata) for o in said.outputs]
-        if done.result is not None:
-            result = shown("execute_result", *self.display_formatter.format(done.result))
+        if result := self.displayhook.kept:
             found.append(result | dict(execution_count=None))
         return list(filter(None, found)), error
 

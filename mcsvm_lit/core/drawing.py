@@ -188,9 +188,9 @@ def _laid_out(fig):
     for ax in fig.axes:
         if ax.get_in_layout() and (at := ax.get_subplotspec()) is not None:
             ax.set_subplotspec(at)
-    here = None
-    for _ in range(9):
-        fig.draw_without_rendering()
+    engine, here = fig.get_layout_engine(), None
+    for _ in range(9 if engine else 0):
+        engine.execute(fig)
         last, here = here, [np.round(ax.get_position().bounds, 6).tolist() for ax in fig.axes]
         if here == last:
             break

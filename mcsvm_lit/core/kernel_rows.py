@@ -121,7 +121,7 @@ def _indices(idx, n):
         idx = np.flatnonzero(idx)
     if idx.size == 0:
         return np.empty(0, np.intp)
-    if idx.ndim != 1 or not np.issubdtype(idx.dtype, np.integer) or idx.min() < 0 or idx.max() >= n:
+    if idx.ndim != 1 or idx.dtype.kind not in "iu" or idx.min() < 0 or idx.max() >= n:
         raise IndexError(
             f"Rows are asked for by whole numbers from 0 to {n - 1}, or by a mask of {n} booleans."
         )
@@ -234,8 +234,9 @@ def _different(idx, room):
 def _load(c, idx):  # a KernelRows
     "Slots of the rows `idx`, after computing those that are absent."
     s = c.slots[idx]
-    new = np.unique(idx[s < 0])
-    there = s[s >= 0]
+    absent = s < 0
+    new = np.unique(idx[absent]) if absent.any() else idx[:0]
+    there = s[~absent]
     if len(idx) > len(c.buffer) and _different(idx, len(c.buffer)):
         there = np.unique(there)
     c.hits += len(idx) - len(new)

@@ -34,7 +34,7 @@ from mcsvm_lit.core.kernel_rows import KernelRows
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import Hinge, below_top, loss_certificate, one_hot
 from mcsvm_lit.core.semidefinite import check_psd
-from mcsvm_lit.core.simplex import project_simplex
+from mcsvm_lit.core.simplex import project_row
 from mcsvm_lit.crammer_singer.problem import psi
 
 
@@ -46,7 +46,9 @@ def reduced(
 ):  # -> the new row p of η
     "The distribution of one example that is best when all others stay, (11.2)."
     if a > 0:
-        return project_simplex(η + G / a)
+        new = np.empty(len(G))
+        project_row(η + G / a, 1.0, new)
+        return new
     return one_hot(G.argmax(), len(G))  # (11.1) is linear: a corner
 
 

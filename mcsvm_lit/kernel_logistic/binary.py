@@ -194,7 +194,7 @@ class Gram:
         return self.times(V) if self.tiles is None else self.tiles.times(V)
 
     def preconditioner(self, p, c, κ):
-        "An approximate inverse of the matrix of (23.15); there is none."
+        "An approximate inverse of the matrix of (23.17); there is none."
 
     def parts(self, todo, still):
         "The rows `todo` in parts, as of `KeptRows`."

@@ -62,7 +62,7 @@ def share(x, A, u):  # u: first guess, at most 0
 # %% ../../nbs/kernel_logistic/23a_blocks.ipynb #95688293
 @kernel("f8[::1], f8, f8[::1]")
 def threshold_bracket(z, A, u):  # u: log η to start from -> θ, lo, hi
-    "A first θ, what (23.11) would give for the old η if that is within (23.12), and the bracket."
+    "A first θ, what (23.13) would give for the old η if that is within (23.14), and the bracket."
     K, top, total = len(z), z.max(), 0.0
     for r in range(K):
         total += np.exp(z[r] - top)
@@ -78,7 +78,7 @@ def threshold_bracket(z, A, u):  # u: log η to start from -> θ, lo, hi
 
 @kernel("f8[::1], f8, f8[::1], f8[::1]")
 def block_step(z, A, u, η):  # u: log η to start from, changed; fills η
-    "The distribution (23.11) of one example: Newton in θ within (23.12)."
+    "The distribution (23.13) of one example: Newton in θ within (23.14)."
     K = len(z)
     θ, lo, hi = threshold_bracket(z, A, u)
     for _ in range(100):
@@ -221,7 +221,7 @@ class Blocks:
     κ : float
         The penalty of the intercepts.
     centre : array of shape (K,)
-        b⁰ of (23.13).
+        b⁰ of (23.15).
     """
 
     point: BlockPoint

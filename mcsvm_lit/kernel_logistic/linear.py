@@ -104,7 +104,7 @@ class LinearState(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearLogistic:
-    """The problem (23.17): its values, its first state, its certificate.
+    """The problem (23.19): its values, its first state, its certificate.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class LinearLogistic:
         return ((θ / self.table.size) ** 2).sum() / 2
 
     def values(self, state):
-        "Primal value and gap of a pair, (23.18), without the factor."
+        "Primal value and gap of a pair, (23.20), without the factor."
         loss = self.c @ softmax_loss(state.F + state.b, self.y)
         M = self.table.prototypes(self.coefficients(state.u))
         apart = ((state.θ / self.table.size - M) ** 2).sum() / 2
@@ -238,7 +238,7 @@ STALLED = 10  # steps in a row without a smaller gap
 
 
 def newton_matrix(Z, c, η, penalty):
-    "The matrix of (23.19), (K p, K p); its blocks add up to the penalty along each row."
+    "The matrix of (23.21), (K p, K p); its blocks add up to the penalty along each row."
     K, p = η.shape[1], Z.shape[1]
     H = np.zeros((K, p, K, p))
     shares = np.ascontiguousarray(η.T)
@@ -254,21 +254,21 @@ def newton_matrix(Z, c, η, penalty):
 
 
 class Slope(NamedTuple):
-    "The gradient of (23.17) at a state: in θ (K, d), and in b (K,)."
+    "The gradient of (23.19) at a state: in θ (K, d), and in b (K,)."
 
     θ: np.ndarray
     b: np.ndarray
 
 
 def slope_at(problem, state):  # -> Slope
-    "The gradient of (23.17)."
+    "The gradient of (23.19)."
     α = problem.coefficients(state.u)
     b = -α.sum(0) if problem.intercept else np.zeros(problem.K)
     return Slope(state.θ * problem.table.size**-2.0 - α.T @ problem.table.Z, b)
 
 
 def newton_direction(problem, state, slope):  # -> steps of θ (K, d) and of b (K,)
-    "Newton's step (23.19)."
+    "Newton's step (23.21)."
     η, (n, K) = np.exp(state.u), state.u.shape
     Z, penalty, gradient = problem.table.Z, problem.table.size**-2.0, slope.θ
     if problem.intercept:
@@ -313,7 +313,7 @@ class FeatureNewton:
         for steps in range(effort.budget + 1):
             P, gap, slope = values_and_slope(problem, state)
             if effort.reached(P, gap):
-                state = problem.at(state.θ, state.b)  # best intercepts: now the gap is (23.18)
+                state = problem.at(state.θ, state.b)  # best intercepts: now the gap is (23.20)
                 P, gap, slope = values_and_slope(problem, state)
             effort.tell(P, gap, steps, lambda state=state: state)
             stalled = 0 if gap < smallest else stalled + 1
@@ -332,7 +332,7 @@ class FeatureNewton:
 
 
 def values_and_slope(problem, state):  # -> value, gap, Slope
-    "The objective of a state, and (23.18) with the softmax of its scores for η."
+    "The objective of a state, and (23.20) with the softmax of its scores for η."
     slope = slope_at(problem, state)
     loss = problem.c @ softmax_loss(state.F + state.b, problem.y)
     gap = ((problem.table.size * slope.θ) ** 2).sum() / 2

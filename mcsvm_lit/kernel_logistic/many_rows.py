@@ -52,7 +52,7 @@ def random_landmarks(kernel, X, rank, seed=0):  # -> features (n, r)
 
 
 def preconditioner(L, p, c, κ):  # features (n, r), probabilities (n, K), weights -> function
-    "(23.20)."
+    "(23.22)."
     K, root = p.shape[1], CurvatureRoot(p, c)
     if κ:
         L = np.c_[L, np.full(len(L), κ**0.5)]
@@ -93,7 +93,7 @@ class SingleGram:
         self.L = random_landmarks(gram.k, gram.X, max(FEWEST, CORE // n_classes))
 
     def preconditioner(self, p, c, κ):
-        "An approximate inverse of the matrix of (23.15)."
+        "An approximate inverse of the matrix of (23.17)."
         return preconditioner(self.L, p, c, κ)
 
 

@@ -225,7 +225,7 @@ def balancing_direction(c, now, longest=np.inf):
 
 
 def intercept_reach(F, y, c):
-    "No two of the best intercepts differ by more than this, (23.10a)."
+    "No two of the best intercepts differ by more than this, (23.11)."
     N = np.bincount(y, c, F.shape[1])
     return np.ptp(F, axis=1).max() + np.log(c.sum() / N.min())
 
@@ -254,7 +254,7 @@ def best_intercepts(
     b, balanced = _descend(F, y, c, b - b.mean(), QUICK)
     if not balanced:
         b = np.zeros_like(b)
-        for T in _temperatures(F):  # (23.10b)
+        for T in _temperatures(F):  # (23.12)
             steps, enough = (20, 0.1) if T > 1 else (200, 0.0)
             b = T * _descend(F / T, y, c, b / T, steps, enough)[0]
     return b
@@ -364,7 +364,7 @@ class SoftmaxLogistic:
 
     @property
     def penalty(self):
-        "κ of (23.13): any positive number makes the same classifier, this one fast."
+        "κ of (23.15): any positive number makes the same classifier, this one fast."
         if not self.intercept:
             return 0.0
         return self.gram.diagonal.mean() + 10 * self.K / self.c.sum()

@@ -88,7 +88,7 @@ class CurvatureRoot:
 
 # %% ../../nbs/kernel_logistic/23b_multinomial_solvers.ipynb #c6ab6c6d
 class SoftmaxSystem(NamedTuple):
-    "The system (23.15): its right side before Sᵀ is (G + κ) r + κ Σ a."
+    "The system (23.17): its right side before Sᵀ is (G + κ) r + κ Σ a."
 
     κ: float
     S: CurvatureRoot
@@ -96,7 +96,7 @@ class SoftmaxSystem(NamedTuple):
 
 
 def direction_by_gradients(times, system, q, accuracy=DIRECTION_ACCURACY, near=None):
-    """S x, G S x by conjugate gradients on (23.15).
+    """S x, G S x by conjugate gradients on (23.17).
 
     They stop when the squared residual is a small share of the slope; `near` is an approximate
     inverse of the matrix, to precondition them with.
@@ -118,7 +118,7 @@ def direction_by_gradients(times, system, q, accuracy=DIRECTION_ACCURACY, near=N
 
 # %% ../../nbs/kernel_logistic/23b_multinomial_solvers.ipynb #c6b1e669
 def direction_by_cholesky(G, system):  # -> S x, G S x
-    "The solution of (23.15) by Cholesky."
+    "The solution of (23.17) by Cholesky."
     κ, S, V = system
     B = S.blocks()
     M = np.einsum("ikr,jks->irjs", B, B, optimize=True) * (G + κ)[:, None, :, None]
@@ -148,7 +148,7 @@ class SoftmaxStep(NamedTuple):
 
 
 def softmax_newton_step(problem, point, u):  # u: log p -> SoftmaxStep
-    "The solution of (23.14)."
+    "The solution of (23.16)."
     κ, gram = problem.penalty, problem.gram
     r, Gr = point.target - point.a, point.G_target - point.F
     total = point.a.sum(0)
@@ -181,7 +181,7 @@ def armijo_length(problem, point, step):  # -> t, or None if rounding leaves non
 
 # %% ../../nbs/kernel_logistic/23b_multinomial_solvers.ipynb #e8037911
 def softmax_newton(problem, state, effort, a=None):  # -> the best state met, iterations
-    "Newton's method on (23.14) from the scores `state.F` of a, by default those of `state.u`."
+    "Newton's method on (23.16) from the scores `state.F` of a, by default those of `state.u`."
     best = BestPoint(problem, effort)
     a, F, b = problem.coefficients(state.u) if a is None else a, state.F, None
     for it in range(effort.budget + 1):

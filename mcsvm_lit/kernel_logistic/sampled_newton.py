@@ -26,13 +26,13 @@ from mcsvm_lit.kernel_logistic.linear import LinearLogistic, Table, few_features
 from mcsvm_lit.kernel_logistic.multinomial import softmax_check
 
 # %% ../../nbs/kernel_logistic/23d_sampled_newton.ipynb #d37c1691
-HEAVY = 1e10  # operations for one matrix (23.19): some seconds
+HEAVY = 1e10  # operations for one matrix (23.21): some seconds
 WIDEST = 2**23  # numbers in the prototypes; the method holds some ten such tables
 MOST_PASSES = 300
 EARLY = 0.3  # of the aim: half the squared gradient at which intercepts are made the best ones
-SHARPER = 0.1  # what is asked of it next, if that was too early
+SHARPER = 0.1  # its factor for the next attempt, if that was too early
 ROWS_AN_UNKNOWN = 10  # rows for each unknown; with fewer, a sample would be all of them
-LIGHT = 3000  # operations for a row of (23.19): a few matrices then cost less than many passes
+LIGHT = 3000  # operations for a row of (23.21): a few matrices then cost less than many passes
 
 
 def many_rows(X, n_classes):
@@ -50,7 +50,7 @@ def as_they_came(table):
 
 
 def rows_problem(training, C=1.0, intercept=True):
-    "The problem (23.17) of training data, on rows as they came."
+    "The problem (23.19) of training data, on rows as they came."
     K, d = training.n_classes, training.X.shape[1]
     factor = 2 if K == 2 else 1
     y, c = softmax_check(training.y, C * training.weights / factor, K, intercept)

@@ -130,21 +130,21 @@ class Segment(NamedTuple):
     low: float
     E: np.ndarray  # the elbow, in the order in which samples came
     L: np.ndarray  # the left
-    a: np.ndarray  # the straight lines (40.9) and (40.10)
+    a: np.ndarray  # the straight lines (40.10) and (40.11)
     b: np.ndarray
     p0: np.ndarray
     s: np.ndarray
     event: tuple | None  # what ends it: (event 1 to 8, sample), or None
 
     def multipliers(self, qp, λ):  # -> z (n,)
-        "The multipliers on this piece, (40.9)."
+        "The multipliers on this piece, (40.10)."
         z = np.zeros(len(qp.q))
         z[self.L] = qp.hi[self.L]
         z[self.E] = np.clip(λ * self.a - self.b, 0, qp.hi[self.E])
         return z
 
     def slanted(self, λ):  # -> v = Ru
-        "The plane on this piece, (40.10), as v = Ru."
+        "The plane on this piece, (40.11), as v = Ru."
         return -self.s - self.p0 / λ
 
 

@@ -128,7 +128,7 @@ def by_root(M, R):  # -> M R⁻¹
 
 
 def lost_digits(N, W, R):  # -> what is missing from W (n, d+1)
-    "What rounding took away from W = N R⁻¹, (40.12)."
+    "What rounding took away from W = N R⁻¹, (40.5)."
     bits = (52 - len(R).bit_length()) // 2
     W_high, W_low = leading_bits(W, bits)
     R_high, R_low = (x.T for x in leading_bits(R.T, bits))
@@ -206,7 +206,7 @@ def shortfall(qp, v):  # v = Ru -> q + Nu (n,)
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #06371ec3
 def twin_gaps(qp, z, lam, v=None):  # v = Ru; by default the plane that z makes -> (n+1,)
-    """The terms of the duality gap (40.7), whose sum is P - D.
+    """The terms of the duality gap (40.8), whose sum is P - D.
 
     One for each sample, and last what comes from v and z not matching.
     """
@@ -228,7 +228,7 @@ def twin_values(qp, z, lam, v=None):  # -> (P, D)
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #46841037
 def twin_rounding(qp, z, lam, v):  # -> number
-    "How far the sum of (40.7) can be from that of exact arithmetic."
+    "How far the sum of (40.8) can be from that of exact arithmetic."
     n, m = qp.W.shape
     lengths, length = np.sqrt(np.einsum("ij,ij->i", qp.W, qp.W)), np.sqrt(v @ v)
     of_margins = roundoff(m + n + 8) * (qp.hi @ (qp.q + lengths * length))
@@ -260,7 +260,7 @@ def twin_certificate(qp, z, lam, tol=1e-9, v=None, n_iter=0):  # -> Certificate
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #52304035
 def twin_kkt(qp, z, lam, v=None):  # -> float, zero exactly at the optimum
-    "The largest violation of the conditions (40.5), in units of a margin and of a bound."
+    "The largest violation of the conditions (40.6), in units of a margin and of a bound."
     p = -qp.W.T @ z / lam
     v = p if v is None else v
     s = z / qp.hi
@@ -304,7 +304,7 @@ class TwinPlane:
         return state, 0.0
 
     def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):
-        "The certificate (40.7) of a plane and its multipliers."
+        "The certificate (40.8) of a plane and its multipliers."
         return twin_certificate(self.qp, state.z, self.lam, tol, state.v, n_iter)
 
     def plane(self, state):  # -> w and b in one row
@@ -337,7 +337,7 @@ class SolveInBox:
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #45f7595a
 def initial_lam(qp):  # -> λ0
-    "The λ down to which all multipliers stay at their upper bounds, (40.8)."
+    "The λ down to which all multipliers stay at their upper bounds, (40.9)."
     return float((qp.W @ (qp.W.T @ qp.hi) / qp.q).max())
 
 
@@ -347,7 +347,7 @@ def segment(
     E,  # rows in the elbow, independent
     L,  # rows on the left
 ):  # -> a, b, p0, s
-    "The straight lines (40.9) and (40.10) of one piece of the path."
+    "The straight lines (40.10) and (40.11) of one piece of the path."
     pL = qp.W[L].T @ qp.hi[L]
     if len(E) == 0:
         return np.array([]), np.array([]), pL, np.zeros_like(pL)
