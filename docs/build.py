@@ -7,6 +7,7 @@ packages. Sphinx with myst-nb and the theme furo comes from PyPI, and reads the 
     python docs/build.py
 """
 
+import gc
 import shutil
 import sys
 import time
@@ -41,6 +42,7 @@ def checked():
 
 
 def main():
+    gc.set_threshold(200_000, 20, 100)  # trees of documents are large, and hardly any is garbage
     shutil.rmtree(BUILD, ignore_errors=True)  # a build over an old one would differ
     for stage in (staged, built, checked):
         t = time.time()

@@ -1,6 +1,5 @@
 "What all tests share. They need the package installed, and the tree around this folder."
 
-import gc
 import sys
 from pathlib import Path
 
@@ -22,9 +21,3 @@ def pytest_collection_modifyitems(items):
         shared = any(f.scope == "module" for found in fixtures for f in found)
         if shared or item.module.__name__ in TOGETHER:
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
-
-
-def pytest_collection_finish():
-    """What is there before the first test is not looked through for garbage after each."""
-    gc.collect()
-    gc.freeze()

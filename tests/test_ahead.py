@@ -321,15 +321,21 @@ def test_a_package_without_sources_trusts_its_library(installed, tmp_path):
     assert fit_in(compiled_only, tmp_path) == ["True False True"]
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home with a cache of what numba has compiled for the tests before."""
+    return tmp_path_factory.mktemp("home")
+
+
 @needs_library
 @pytest.mark.parametrize("damage", [lambda whole: b"no library", lambda whole: whole[:5000]])
-def test_a_damaged_library_is_one_sentence(installed, tmp_path, damage):
+def test_a_damaged_library_is_one_sentence(installed, home, damage):
     """Then numba compiles, into a cache of its own; a file cut off would end the process."""
     (file,) = (installed / "mcsvm_lit").rglob("_loops.*")
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
     try:
-        answer, said = fit_in(installed, tmp_path)
+        answer, said = fit_in(installed, home)
     finally:
         file.write_bytes(whole)
     assert answer == "True True False"

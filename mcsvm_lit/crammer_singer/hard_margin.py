@@ -44,7 +44,7 @@ class InseparableError(ValueError):
     Attributes
     ----------
     multipliers : array of shape (n, K)
-        λ of Proposition 13.4, for the distinct training examples.
+        λ of Proposition 13b.1, for the distinct training examples.
     least_norm : float
         Every classifier without errors has at least this norm, whatever rounding did.
     """
@@ -60,9 +60,9 @@ class InseparableError(ValueError):
 
 # %% ../../nbs/crammer_singer/13b_hard_constraints.ipynb #623bc399
 class HardPoint(NamedTuple):
-    """What a solution with slacks says about (13.16): values, multipliers, bounds, rounding.
+    """What a solution with slacks says about (13b.1): values, multipliers, bounds, rounding.
 
-    `least_norm` is the bound of Proposition 13.4 as computed, `proved_norm` with its rounding.
+    `least_norm` is the bound of Proposition 13b.1 as computed, `proved_norm` with its rounding.
     """
 
     primal: float
@@ -83,7 +83,7 @@ class Moved(NamedTuple):
 
 
 def moved_by_rounding(problem, state, α):  # -> Moved
-    "E, ρ and ρ' of (13.19)."
+    "E, ρ and ρ' of (13b.4)."
     if state.M is None:
         E = score_rounding(problem.sizes, α, problem.sizes, problem.rounding).max(1)
         ρ = float((np.abs(α) * E[:, None]).sum())
@@ -98,20 +98,20 @@ def moved_by_rounding(problem, state, α):  # -> Moved
 
 
 def highest_primal(half, shrunk, moved):
-    "(13.19)."
+    "(13b.4)."
     surely = shrunk - 2 * moved.scores.max() - roundoff(4)
     return (half + moved.half) / surely**2 * (1 + roundoff(8)) if surely > 0 else np.inf
 
 
 def norm_at_least(total, half):  # Σ λ, ½‖M(λ)‖²
-    "The bound of Proposition 13.4."
+    "The bound of Proposition 13b.1."
     if half > 0:
         return float(total / np.sqrt(2 * half))
     return np.inf if total > 0 else 0.0
 
 
 def hard_point(problem, state):
-    "The two sides of (13.18), and the bound of Proposition 13.4."
+    "The two sides of (13b.3), and the bound of Proposition 13b.1."
     c, y = problem.c, problem.y
     λ = c[:, None] * state.η
     λ[np.arange(len(y)), y] = 0.0
@@ -146,7 +146,7 @@ def at_larger_weights(η, y, factor):
 
 
 def solve_hard(make, size, goal, strategies):
-    """The classifier (13.16) of least norm without errors.
+    """The classifier (13b.1) of least norm without errors.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def solve_hard(make, size, goal, strategies):
     size : float
         The largest K(x, x).
     goal : Goal
-        When the gap (13.18) is good enough, and what it may cost.
+        When the gap (13b.3) is good enough, and what it may cost.
     strategies : sequence of Strategy
         The algorithms for the problems with slacks.
 
@@ -164,7 +164,7 @@ def solve_hard(make, size, goal, strategies):
     problem : object
         The last problem with slacks.
     Solution
-        Its state, with the certificate of (13.18), whose primal value is that of the classifier
+        Its state, with the certificate of (13b.3), whose primal value is that of the classifier
         after division by `1 - ξ_max`.
 
     Raises

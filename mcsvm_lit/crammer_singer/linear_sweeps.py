@@ -235,7 +235,7 @@ def sweep_cost(rows, pairs):  # pairs (example, class) visited
 
 
 def newton_cost(rows, η):
-    "Rough cost of one Newton step, by (13.8), (13.9) or products with (13.7)."
+    "Rough cost of one Newton step, by (13.5), (13.6) or products with (13.4)."
     K = η.shape[1]
     m = (np.maximum((η > 0).sum(1) - 1, 0)).sum()
     size = min(m, (K - 1) * rows.width)

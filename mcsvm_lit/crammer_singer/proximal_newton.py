@@ -72,7 +72,7 @@ FINER_STEPS = 6
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #91388810
 class Smoothing(NamedTuple):
-    "What makes (13.4) smooth: where η was, and how little it matters."
+    "What makes (13.1) smooth: where η was, and how little it matters."
 
     η0: Matrix
     σ: Number
@@ -90,7 +90,7 @@ class Along(NamedTuple):
 
 @kernel("f8[:,::1], f8[:,::1], f8, Smoothing, Terms, f8[:,::1]")
 def smooth(F, dF, t, smoothing, terms, η):  # fills η at F + t dF -> Along
-    "The distributions (13.5), and what they add to φ, its slope and its curvature along dF."
+    "The distributions (13.2), and what they add to φ, its slope and its curvature along dF."
     n, K = F.shape
     η0, σ = smoothing.η0, smoothing.σ
     V = np.empty(K)
@@ -155,7 +155,7 @@ def helmert(S):  # (n, K) -> rows z (m, K), their examples (m,)
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #ad3e0c5e
 def by_pairs(Xa, S, w, g):  # rows, classes in play and σ c of the active examples; gradient -> Δ
-    "The Newton direction by (13.8)."
+    "The Newton direction by (13.5)."
     Z, row = helmert(S)
     Z *= np.sqrt(w[row])[:, None]
     XX = Xa @ Xa.T
@@ -171,7 +171,7 @@ def by_pairs(Xa, S, w, g):  # rows, classes in play and σ c of the active examp
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #2232ed09
 def class_system(Xa, S, w, d):  # -> ((K-1) d, (K-1) d), of which the lower triangle counts
-    "The matrix of (13.9)."
+    "The matrix of (13.6)."
     K, size = S.shape[1], S.sum(1)
     H = np.zeros((K - 1, d, K - 1, d))
     j = np.arange(d)
@@ -186,7 +186,7 @@ def class_system(Xa, S, w, d):  # -> ((K-1) d, (K-1) d), of which the lower tria
 
 
 def by_classes(Xa, S, w, g):  # as in by_pairs -> Δ
-    "The Newton direction by (13.9)."
+    "The Newton direction by (13.6)."
     Xa = Xa.toarray() if sparse.issparse(Xa) else Xa
     K, d = g.shape
     H = class_system(Xa, S, w, d)
@@ -208,7 +208,7 @@ def by_products(Xa, S, w, g, most=PRODUCTS, forcing=FORCING):  # as in by_pairs 
 
     def product(V):
         Z = S * (Xa @ V.T)
-        return V + (Xa.T @ (w * (Z - S * Z.sum(1, keepdims=True) / size))).T, 0.0  # (13.7)
+        return V + (Xa.T @ (w * (Z - S * Z.sum(1, keepdims=True) / size))).T, 0.0  # (13.4)
 
     def enough(rr, Δ):
         return rr <= forcing**2 * (g * g).sum()
@@ -237,7 +237,7 @@ def newton_direction(problem, η, σ, g):  # -> Δ
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #681e8599
 class Point(NamedTuple):
-    "Where a stage stands: M and its scores; η(M) by (13.5) and its prototypes; φ(M), P(M), D(η)."
+    "Where a stage stands: M and its scores; η(M) by (13.2) and its prototypes; φ(M), P(M), D(η)."
 
     M: np.ndarray
     F: np.ndarray
@@ -253,7 +253,7 @@ class Point(NamedTuple):
 
     @property
     def drift(self):
-        "Half the squared distance between M and M(η), (13.6)."
+        "Half the squared distance between M and M(η), (13.3)."
         return ((self.M - self.Mη) ** 2).sum() / 2
 
     def valued(self):
@@ -410,7 +410,7 @@ def finish_stage(problem, p, smoothing, tol, most):  # -> (Valued, Newton steps,
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #42690548
 class ProximalNewton:
-    "Stages (13.4) with rising σ, solved by Newton steps; each of them is a step."
+    "Stages (13.1) with rising σ, solved by Newton steps; each of them is a step."
 
     name = "proximal Newton"
 
