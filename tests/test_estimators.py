@@ -92,6 +92,7 @@ TIGHT = {"CrammerSingerSVC": 1e-13, "SVMProbabilityClassifier": 1e-9}
 
 def exact(cls, **parameters):
     """A classifier that leaves no room between two routes to its solution."""
+    parameters = SMALL.get(cls.__name__, {}) | parameters
     if cls.__name__ in TIGHT:
         parameters["tol"] = TIGHT[cls.__name__]
     return cls(**parameters)
