@@ -15,7 +15,6 @@ __all__ = [
     "roundoff",
     "score_rounding",
     "gap_rounding",
-    "distance_to_optimum",
 ]
 
 # %% ../../nbs/core/04_certificates.ipynb #f26469ba
@@ -223,14 +222,3 @@ def gap_rounding(
     relative = roundoff(len(c) + operations)
     moved = lipschitz * np.asarray(score_errors) + relative * np.asarray(terms)
     return float((1 + relative) * (c @ moved))
-
-
-# %% ../../nbs/core/04_certificates.ipynb #903cd24e
-def distance_to_optimum(
-    gap,  # P - D
-    apart=inf,  # how far the primal point is from the one that the dual point makes, at most
-):
-    "How far the primal point can be from the optimum, (4.11)."
-    gap = max(gap, 0.0)
-    half = min(apart / 2, (gap / 2) ** 0.5)
-    return half + max(gap - half**2, 0.0) ** 0.5
