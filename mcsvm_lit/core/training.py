@@ -264,6 +264,13 @@ def scale_gamma(X, s):
 
 
 # %% ../../nbs/core/05a_training.ipynb #23ca4e45
+def _without_signs_of_zeros(X):
+    "Equal rows are equal to the last bit: a factorisation may copy the sign of a zero; changes X."
+    data = X.data if sparse.issparse(X) else X
+    data += 0.0  # turns -0 into 0
+    return X
+
+
 def gather(X, y, classes, sample_weight=None, class_weight=None, kernel=None, merge=True):
     """Return the training data that validated rows, class indices and weights make up.
 
@@ -297,7 +304,7 @@ def gather(X, y, classes, sample_weight=None, class_weight=None, kernel=None, me
         examples = X[first][:, first] if len(first) < len(s) else X
     else:
         first, rows, total = weighted_set(X, y, s, merge)
-        examples = X[first]
+        examples = _without_signs_of_zeros(X[first])
         if kernel.gamma == "scale" and kernel.name in ("rbf", "poly", "sigmoid"):
             kernel = replace(kernel, gamma=scale_gamma(examples, total))
         kernel = kernel.settled(examples)
