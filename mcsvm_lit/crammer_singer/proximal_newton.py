@@ -12,6 +12,7 @@ __all__ = [
     "IDLE",
     "FINER",
     "FINER_STEPS",
+    "STILL",
     "Smoothing",
     "Along",
     "smooth",
@@ -68,6 +69,7 @@ NEWTON_STEPS = 50
 IDLE = 12
 FINER = 4
 FINER_STEPS = 6
+STILL = 5
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #91388810
@@ -336,11 +338,13 @@ def stage(problem, p, smoothing, share, most, least=-np.inf):  # least: D(η0) -
 
     They end when the drift is `share` of the gap and the dual is at least `least`, after `most`
     steps, or when rounding is all that is left."""
-    steps = 0
+    steps = still = 0
     while steps < most and (p.drift > share * p.gap or least > p.D):
         new = newton_step(problem, p, smoothing)
         steps += 1
-        stuck = new.drift > p.drift / 4 and p.drift < 1e-10 * p.P
+        slow = new.drift > p.drift / 4
+        still = still + 1 if slow and p.φ - new.φ <= 1e-13 * p.φ else 0
+        stuck = slow and p.drift < 1e-10 * p.P or still == STILL
         p = new
         if stuck:
             break
