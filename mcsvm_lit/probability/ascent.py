@@ -69,7 +69,7 @@ class Ascent(NamedTuple):
 # %% ../../nbs/probability/52c_ascent.ipynb #18858cda
 @kernel("i8, f8[:,::1], f8[:,::1], f8")
 def promise(i, V, η, d):  # d: R_ii + ρ -> (about what a step gains, part of the gap)
-    "What an example promises, and its part of (52.14)."
+    "What an example promises, and its part of (52.17)."
     K, top, low, g = len(V), -np.inf, np.inf, 0.0
     for r in range(K):
         top = max(top, V[r, i])
@@ -153,7 +153,7 @@ def level(R, ρ, at):  # changes at
 
 # %% ../../nbs/probability/52c_ascent.ipynb #38cef64c
 class Multipliers:
-    "The method of multipliers (52.13) on its way from a state to the solution."
+    "The method of multipliers (52.16) on its way from a state to the solution."
 
     def __init__(self, problem, state):
         self.R, self.c, self.y, self.b = problem.gram, problem.c, problem.y, state.b
@@ -179,7 +179,7 @@ class Multipliers:
         return change + state.F.T
 
     def values(self):
-        "The objective and the gap (52.14)."
+        "The objective and the gap (52.17)."
         V, η, A, balance = self.at
         top = V.max(0)
         half = ((A * V).sum() + A[self.own].sum()) / 2  # Σ_k A_ik = 0
@@ -216,7 +216,7 @@ class Multipliers:
         return ascend(self.R, self.c, self.ρ, self.at, target, most)
 
     def move_intercepts(self):
-        "b by (52.13); a common constant changes nothing and is taken off."
+        "b by (52.16); a common constant changes nothing and is taken off."
         step = self.ρ * self.at.balance
         self.b = self.b + step
         mean = self.b.mean()
@@ -236,7 +236,7 @@ class Multipliers:
 # %% ../../nbs/probability/52c_ascent.ipynb #10a51759
 @dataclass(frozen=True)
 class DualAscent:
-    """The method of multipliers (52.13) with ascent on single examples, for the hinge.
+    """The method of multipliers (52.16) with ascent on single examples, for the hinge.
 
     Parameters
     ----------

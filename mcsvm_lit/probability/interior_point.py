@@ -54,7 +54,7 @@ NEWTON_STEPS = 100
 
 
 class Conditions(NamedTuple):
-    "What the conditions (52.9) are stated in, as arrays."
+    "What the conditions (52.11) are stated in, as arrays."
 
     Z1: Matrix  # rows z̃ (n, q + 1), with a one at the end
     y: Indices  # class indices
@@ -66,7 +66,7 @@ class Conditions(NamedTuple):
 
 
 class Interior(NamedTuple):
-    "A point of the method, or a direction: what (52.9) is to be solved for."
+    "A point of the method, or a direction: what (52.11) is to be solved for."
 
     Θ: Matrix  # W and b (K, q + 1)
     F: Matrix  # scores (n, K)
@@ -78,9 +78,9 @@ class Interior(NamedTuple):
 class Newton(NamedTuple):
     "What one Newton step is computed from."
 
-    D: Matrix  # (52.10)
-    h: Matrix  # the constant part of (52.10)
-    rd: Matrix  # residual of the third condition of (52.9), (K, q + 1)
+    D: Matrix  # (52.12)
+    h: Matrix  # the constant part of (52.12)
+    rd: Matrix  # residual of the third condition of (52.11), (K, q + 1)
     rc: Vector  # residual of the second
     total: Vector  # Σ_k D_ik
 
@@ -128,7 +128,7 @@ def competing(m):  # Conditions -> (n, K) booleans
 
 
 def newton_system(m, p):  # Conditions, Interior -> Newton
-    "The residuals of (52.9) at a point, and D and h of (52.10)."
+    "The residuals of (52.11) at a point, and D and h of (52.12)."
     n, play = np.arange(len(m.y)), competing(m)
     penalty = np.r_[np.ones(m.Z1.shape[1] - 1), m.ε]
     rd = penalty * p.Θ + m.B + (p.η - m.c[:, None] * np.eye(len(m.B))[m.y]).T @ m.Z1
@@ -147,7 +147,7 @@ def interior_objective(m, p):  # Conditions, Interior -> P
 
 
 # %% ../../nbs/probability/52a_interior_point.ipynb #8e3612b3
-def newton_matrix(Z1, D, ε):  # data with ones (n, q + 1), D of (52.10) -> its Cholesky factor
+def newton_matrix(Z1, D, ε):  # data with ones (n, q + 1), D of (52.12) -> its Cholesky factor
     "The matrix of the Newton step, ((K-1)(q+1))²."
     q, K = Z1.shape[1], D.shape[1]
     H = np.empty((K - 1, q, K - 1, q))
