@@ -14,7 +14,7 @@ __all__ = [
     "score_steps",
     "multiplier_steps",
     "solve_direction",
-    "pull_at",
+    "steepness_at",
     "value_at",
     "reach",
     "newton_terms",
@@ -206,7 +206,7 @@ def solve_direction(Z1, L, newton, d):  # fills d
 
 # %% ../../nbs/probability/52b_interior_loops.ipynb #f72238e8
 @kernel("f8, f8")
-def pull_at(u, ρ):
+def steepness_at(u, ρ):
     "Minus the slope of a smooth loss."
     return np.exp(-u) if ρ == 0 else 1 / (ρ + np.exp(u))
 
@@ -257,8 +257,8 @@ def newton_terms(m, p, newton):  # fills D, h and total -> complementarity
         total[i] = 0.0
         for k in range(K):
             if smooth and k == y[i]:
-                pull = pull_at(F[i, k] - ξ[i], ρ)
-                D[i, k] = c[i] * pull * (1 - ρ * pull)
+                steepness = steepness_at(F[i, k] - ξ[i], ρ)
+                D[i, k] = c[i] * steepness * (1 - ρ * steepness)
                 h[i, k] = 0.0
             else:
                 D[i, k] = η[i, k] / s[i, k]
@@ -270,7 +270,7 @@ def newton_terms(m, p, newton):  # fills D, h and total -> complementarity
 
 @kernel("Conditions, Interior, Newton")
 def residuals(m, p, newton):  # fills rd and rc -> the largest residual
-    "What the second and third of the conditions (52.11) lack at a point."
+    "Fill in the residuals of the second and third of the conditions (52.11)."
     Z1, y, c, B, ε = m.Z1, m.y, m.c, m.B, m.ε
     Θ, η, rd, rc = p.Θ, p.η, newton.rd, newton.rc
     (n, q), K = Z1.shape, len(B)
@@ -330,7 +330,7 @@ def advance(m, p, d, t):  # changes p
     if smooth:
         for i in range(len(y)):
             s[i, y[i]] = 1.0
-            η[i, y[i]] = c[i] * (1 - pull_at(F[i, y[i]] - ξ[i], ρ))
+            η[i, y[i]] = c[i] * (1 - steepness_at(F[i, y[i]] - ξ[i], ρ))
 
 
 @kernel("Conditions, Interior, Interior")
