@@ -494,12 +494,14 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         if self.kernel_.name == "precomputed":
             raise ValueError(
                 "A precomputed kernel does not hold K(x, x): "
-                "use score_radius(certificate_.gap + certificate_.rounding, diagonal) of "
-                "mcsvm_lit.crammer_singer.problem."
+                "use score_radius(c.gap + c.rounding, diagonal, c.apart) of "
+                "mcsvm_lit.crammer_singer.problem, with the certificate c."
             )
         c, kernel = self.full_certificate_, replace(self.kernel_, shift=self._shift)
         size = kernel.sizes(X)
-        radius = score_radius(c.gap + c.rounding, size**2) * (1 + roundoff(8))  # rounded up
+        radius = score_radius(c.gap + c.rounding, size**2, c.apart) * (
+            1 + roundoff(12)
+        )  # rounded up
         return radius + 2 * self._score_errors(kernel, size)
 
     def _score_errors(self, kernel, size):
