@@ -8,7 +8,6 @@ __all__ = [
     "names",
     "DataMissing",
     "load",
-    "holdout_sizes",
     "stratified_holdouts",
     "standardise",
     "BayesRule",
@@ -315,7 +314,7 @@ def load(name):  # as in `names()`
 
 
 # %% ../../nbs/studies/60_datasets.ipynb #4b44141c
-def holdout_sizes(
+def _holdout_sizes(
     counts,  # samples of each class (K,)
     share,  # of them for training
 ):
@@ -358,7 +357,7 @@ def stratified_holdouts(
     _check_holdouts(y, share, R)
     k = np.unique(y, return_inverse=True)[1]
     rows = [np.flatnonzero(k == c) for c in range(k.max() + 1)]
-    sizes = holdout_sizes([len(r) for r in rows], share)
+    sizes = _holdout_sizes([len(r) for r in rows], share)
 
     def split(s):
         g = np.random.default_rng(s)

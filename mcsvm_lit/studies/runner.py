@@ -5,10 +5,6 @@
 # %% auto #0
 __all__ = [
     "REGISTRY",
-    "CHAPTERS",
-    "HOMES",
-    "VERBS",
-    "HOLDS",
     "EARLIER",
     "Exhibit",
     "exhibit",
@@ -19,26 +15,19 @@ __all__ = [
     "seed_of",
     "identity",
     "file_of",
-    "keep",
     "kept",
-    "in_short",
     "markdown_table",
     "agreement",
     "claimed",
-    "verdict",
     "Outcome",
     "Plan",
     "reproduce",
     "file_of_table",
     "read_table",
     "write_table",
-    "record_file",
     "records",
-    "note",
-    "alike",
     "repeats",
     "stale",
-    "fuller",
     "keep_outcome",
     "show_exhibit",
 ]
@@ -168,13 +157,13 @@ def jobs(**axes):  # name=values
 
 
 # %% ../../nbs/studies/63_runner.ipynb #b3cc008d
-CHAPTERS = ("crammer_singer", "kernel_logistic", "twin_margin", "twin_ksvc", "probability")
-HOMES = tuple(f"mcsvm_lit.studies.exhibits.{chapter}" for chapter in CHAPTERS)
+_CHAPTERS = ("crammer_singer", "kernel_logistic", "twin_margin", "twin_ksvc", "probability")
+_HOMES = tuple(f"mcsvm_lit.studies.exhibits.{chapter}" for chapter in _CHAPTERS)
 
 
 def registry():  # -> {id: Exhibit}
     """All exhibits."""
-    for home in HOMES:
+    for home in _HOMES:
         if find_spec(home):
             import_module(home)
     return REGISTRY
@@ -245,7 +234,7 @@ def _separated(rows):  # -> rows for JSON, {name: array}
     return rows, arrays
 
 
-def keep(file, asked, job, rows, seconds):
+def _keep(file, asked, job, rows, seconds):
     """Write the answer to a job; `asked`: its identity."""
     rows, arrays = _separated(rows)
     packed = io.BytesIO()
@@ -316,7 +305,7 @@ def _brief(v):  # -> list of texts
     return [text if len(text) < 80 else hashlib.sha256(text.encode()).hexdigest()[:16]]
 
 
-def in_short(rows):
+def _in_short(rows):
     """The first five rows as texts, without what says how far a solver went."""
     said = [{k: v for k, v in r.items() if not re.search("gap|violation", k)} for r in rows[:5]]
     return [{k: _brief(v) for k, v in r.items()} for r in said]
@@ -358,8 +347,8 @@ def markdown_table(rows, columns=()):  # columns: "heading=key:format", or just 
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6bb4a9be
-VERBS = ("agrees", "agree"), ("differs", "differ"), ("is undecided", "are undecided")
-HOLDS = {True: "holds", False: "does not hold", None: "undecided"}
+_VERBS = ("agrees", "agree"), ("differs", "differ"), ("is undecided", "are undecided")
+_HOLDS = {True: "holds", False: "does not hold", None: "undecided"}
 
 
 def agreement(e, table):  # -> numbers that (agree, differ, are undecided)
@@ -373,17 +362,17 @@ def claimed(e, table):  # -> {claim: True, False or None}
     return {claim: None if holds is None else bool(holds) for claim, holds in found.items()}
 
 
-def verdict(e, table):  # -> one line
+def _verdict(e, table):  # -> one line
     """Say how ours stands beside the paper's."""
     counts = agreement(e, table)
     said = []
     if sum(counts):
-        words = (one if n == 1 else more for n, (one, more) in zip(counts, VERBS))
+        words = (one if n == 1 else more for n, (one, more) in zip(counts, _VERBS))
         words = ", ".join(f"{n} {word}" for n, word in zip(counts, words) if n)
         said.append(f"of {sum(counts)} numbers {words}")
     elif not e.claims:
         said.append("nothing printed to compare with")
-    said += [f"{HOLDS[holds]}: {claim}" for claim, holds in claimed(e, table).items()]
+    said += [f"{_HOLDS[holds]}: {claim}" for claim, holds in claimed(e, table).items()]
     return ". ".join(filter(None, ["; ".join(said), e.why]))
 
 
@@ -433,11 +422,11 @@ class Outcome:
         return len({r[counts] for r in self.rows if counts in r}) == 1
 
     @property
-    def verdict(self):
+    def _verdict(self):
         """One line on ours beside the paper's."""
         if self.single:
             return ". ".join(filter(None, ["one replication: no verdict", self.exhibit.why]))
-        return verdict(self.exhibit, self.table)
+        return _verdict(self.exhibit, self.table)
 
     def figure(self):
         """The picture, with its title as alternative text, or None."""
@@ -508,7 +497,7 @@ def _run(e, plan, tell):  # -> Outcome
         if rows is None:
             missing[plain(todo[i])] = seconds
         else:
-            keep(files[i], asked[i], todo[i], rows, seconds)
+            _keep(files[i], asked[i], todo[i], rows, seconds)
             answers[i] = kept(files[i], asked[i])
         tell(1)
     found = [a for a in answers if a]
@@ -517,7 +506,7 @@ def _run(e, plan, tell):  # -> Outcome
     sample = {}
     if found:
         fastest = min(found, key=lambda a: a["seconds"])
-        sample = dict(job=plain(fastest["job"]), seed=plan.seed, rows=in_short(fastest["rows"]))
+        sample = dict(job=plain(fastest["job"]), seed=plan.seed, rows=_in_short(fastest["rows"]))
     return Outcome(e, plan.profile, rows, seconds, missing, jobs=len(found), sample=sample)
 
 
@@ -612,25 +601,25 @@ def write_table(id, table, profile="full", root=None):
 EARLIER = "earlier"  # what stands for the digest of code that was not written down
 
 
-def record_file(paper, root=None):
+def _record_file(paper, root=None):
     """Return the file that says by which code the tables of a paper were made."""
     return Path(root or figures_dir()) / paper / "made_by.json"
 
 
 def records(paper, root=None):  # -> {name: dict(code, jobs)}
     """Read by which code the full tables of a paper were made, and from how many jobs."""
-    file = record_file(paper, root)
+    file = _record_file(paper, root)
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
-def note(o, root=None):
+def _note(o, root=None):
     """Write down by which code a full table was made."""
     e = o.exhibit
     made = dict(code=e.code, jobs=o.jobs, sample=o.sample)
     found = records(e.paper, root) | {e.name: made}
     lines = (f"{json.dumps(name)}: {plain(made)}" for name, made in sorted(found.items()))
     text = "{\n" + ",\n".join(lines) + "\n}\n"
-    record_file(e.paper, root).write_text(text, encoding="utf-8", newline="\n")
+    _record_file(e.paper, root).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _same(a, b):  # texts
@@ -641,7 +630,7 @@ def _same(a, b):  # texts
     return bool(np.isclose(a, b, rtol=1e-3, atol=1e-6, equal_nan=True))
 
 
-def alike(some, others):  # of `in_short`
+def _alike(some, others):  # of `_in_short`
     """Have two lists of rows the same names and, to a thousandth, the same entries?"""
     texts = [
         [text for r in rows for k in sorted(r) for text in (k, *r[k])] for rows in (some, others)
@@ -657,7 +646,7 @@ def repeats(id, root=None):  # -> bool, or None where data are missing
     if job is None:
         return False
     _, rows, _ = _work(0, e.run, job, seed_of(e, job, sample["seed"]))
-    return None if rows is None else alike(in_short(rows), sample["rows"])
+    return None if rows is None else _alike(_in_short(rows), sample["rows"])
 
 
 def stale(root=None):  # -> {id: the digest of the code that made its table}
@@ -668,7 +657,7 @@ def stale(root=None):  # -> {id: the digest of the code that made its table}
     return {id: made[id] for id, e in known.items() if made[id] != e.code}
 
 
-def fuller(o, root=None):
+def _fuller(o, root=None):
     """Is there a full table already, of more jobs than this outcome has?"""
     e = o.exhibit
     if not file_of_table(e.id, "full", root).exists():
@@ -680,7 +669,7 @@ def fuller(o, root=None):
 def keep_outcome(o, root=None):  # an Outcome; -> its table, with what could not be recomputed
     """Write the table, and the picture if there is one."""
     id, profile = o.exhibit.id, o.profile
-    if profile == "full" and fuller(o, root):
+    if profile == "full" and _fuller(o, root):
         profile = "quick"
     lost = {json.loads(job).get("data") for job in o.missing} - {None}
     if lost:
@@ -689,7 +678,7 @@ def keep_outcome(o, root=None):  # an Outcome; -> its table, with what could not
         return o.table
     file = write_table(id, o.table, profile, root)
     if profile == "full":
-        note(o, root)
+        _note(o, root)
     if o.svg:
         file.with_suffix(".svg").write_text(o.svg, encoding="utf-8", newline="\n")
     return o.table
