@@ -158,7 +158,7 @@ class Candidate(NamedTuple):
 
     make: Callable  # d -> a classifier, not fitted
     grid: Callable  # d -> {parameter: values}, nine settings, or {} where nothing is tuned
-    _ours: bool = False
+    ours: bool = False
     classes: int = 100  # more classes are not asked of it, because it would take too long
     sets: tuple = ()  # other data sets are not asked of it, for the same reason
     platt: bool = False  # also with Platt's curves, put on after the search

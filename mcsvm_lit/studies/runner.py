@@ -422,7 +422,7 @@ class Outcome:
         return len({r[counts] for r in self.rows if counts in r}) == 1
 
     @property
-    def _verdict(self):
+    def verdict(self):
         """One line on ours beside the paper's."""
         if self.single:
             return ". ".join(filter(None, ["one replication: no verdict", self.exhibit.why]))

@@ -666,7 +666,7 @@ def _outliers(rng, rep, share, n_weights):
 class Growth(NamedTuple):
     "How a classifier changes with the number of examples."
 
-    _example: int
+    example: int
     kernel: dict
     scale: float  # C is scale · n^power, as in `SVC`
     power: float
