@@ -16,6 +16,10 @@ __all__ = [
     "identity",
     "file_of",
     "kept",
+    "grouped",
+    "column_means",
+    "deviation",
+    "averages",
     "markdown_table",
     "agreement",
     "claimed",
@@ -309,6 +313,50 @@ def _in_short(rows):
     """The first five rows as texts, without what says how far a solver went."""
     said = [{k: v for k, v in r.items() if not re.search("gap|violation", k)} for r in rows[:5]]
     return [{k: _brief(v) for k, v in r.items()} for r in said]
+
+
+# %% ../../nbs/studies/63_runner.ipynb #5c1d7a21
+def grouped(rows, *keys):  # -> {value of the key, or values of several: rows}
+    """Group rows that agree in some columns, in order of appearance."""
+    found = {}
+    for r in rows:
+        values = tuple(r[k] for k in keys)
+        found.setdefault(values if len(keys) > 1 else values[0], []).append(r)
+    return found
+
+
+def column_means(rows, keys):  # -> {key: mean}
+    """Average some columns."""
+    return {k: float(np.mean([r[k] for r in rows])) for k in keys}
+
+
+def deviation(rows, key):  # -> standard deviation
+    """Return the standard deviation of a column; NaN of a single row and of infinite values."""
+    v = np.array([r[key] for r in rows], float)
+    return float(v.std(ddof=1)) if len(v) > 1 and np.isfinite(v).all() else np.nan
+
+
+def averages(rows, by, keys, count="runs", sd=""):  # -> a row for each group
+    """Average columns over the rows that agree in others.
+
+    Parameters
+    ----------
+    rows : list of dict
+        What jobs returned.
+    by, keys : sequence of str
+        The columns that make a group, and those that are averaged.
+    count : str, default="runs"
+        The column that counts the rows of a group.
+    sd : str, default=""
+        The names of the columns of standard deviations, such as "sd {}"; none by default.
+    """
+    out = []
+    for some in grouped(rows, *by).values():
+        row = {k: some[0][k] for k in by} | {count: len(some)}
+        for k in keys:
+            row |= column_means(some, [k]) | ({sd.format(k): deviation(some, k)} if sd else {})
+        out.append(row)
+    return out
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6cd20c7b

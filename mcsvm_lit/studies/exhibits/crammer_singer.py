@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from mcsvm_lit.core.drawing import COLORS, axes, style
+from mcsvm_lit.core.drawing import COLORS, INK, axes
 from mcsvm_lit.core.kernel_rows import KernelRows
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import one_hot
@@ -44,7 +44,7 @@ from mcsvm_lit.crammer_singer.problem import CrammerSinger
 from mcsvm_lit.studies import verdicts
 from mcsvm_lit.studies.datasets import load, standardise, stratified_holdouts
 from mcsvm_lit.studies.figures import bars, images, ours_beside_theirs
-from mcsvm_lit.studies.runner import exhibit, jobs
+from mcsvm_lit.studies.runner import exhibit, grouped, jobs
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #d9228fb9
 # the others go by their own names
@@ -273,15 +273,10 @@ _ERRORS = (
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #4ce2b470
 def _draw_decrease(table):
     fig, ax = axes(width=6.6, height=2.9)
-    with style():
-        bars(
-            [r["data"] for r in table],
-            [r["decrease"] for r in table],
-            sd=[1.96 * r["sd"] for r in table],
-            ax=ax,
-            ylabel="decrease in error, points",
-        )
-        ax.axhline(0, color="#222222", lw=0.8)
+    names, decreases = [r["data"] for r in table], [r["decrease"] for r in table]
+    whiskers = [1.96 * r["sd"] for r in table]
+    bars(names, decreases, sd=whiskers, ax=ax, ylabel="decrease in error, points")
+    ax.axhline(0, color=INK, lw=0.8)
     return fig
 
 
@@ -401,13 +396,9 @@ def _errors(rows):
 
 def _draw_errors(table):
     fig, ax = axes(width=6, height=0.6 + 0.36 * len(table))
-    with style():
-        ours_beside_theirs(
-            *([r[k] for r in table] for k in ("data", "ours", "paper")),
-            sd=[1.96 * r["sd"] for r in table],
-            ax=ax,
-            xlabel="test error, %",
-        )
+    columns = ([r[k] for r in table] for k in ("data", "ours", "paper"))
+    whiskers = [1.96 * r["sd"] for r in table]
+    ours_beside_theirs(*columns, sd=whiskers, ax=ax, xlabel="test error, %")
     return fig
 
 
@@ -790,7 +781,7 @@ def _draw_versions(table):
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #3c215109
 def savings(t):
     "Multiplications of version 1 over those of version 5, at the largest n of each data set."
-    n = {r["data"]: max(x["n"] for x in t if x["data"] == r["data"]) for r in t}
+    n = {data: max(r["n"] for r in some) for data, some in grouped(t, "data").items()}
     p = {(r["data"], r["version"]): r["products"] for r in t if r["n"] == n[r["data"]]}
     return [p[d, 1] / p[d, 5] for d in n]
 
@@ -997,8 +988,7 @@ def _by_mean_cost(X, y, table, **how):  # -> a search, fitted
 def _mean_costs(rows):
     "Means over the replications; of the difference to no costs also its standard error."
     out, plain = [], {(r["data"], r["r"]): r["cost"] for r in rows if r["way"] == "no costs"}
-    for data, way in dict.fromkeys((r["data"], r["way"]) for r in rows):
-        some = [r for r in rows if (r["data"], r["way"]) == (data, way)]
+    for (data, way), some in grouped(rows, "data", "way").items():
         saved = np.array([plain[data, r["r"]] - r["cost"] for r in some])
         out.append(
             dict(

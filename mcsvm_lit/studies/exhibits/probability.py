@@ -55,7 +55,7 @@ from mcsvm_lit.studies.datasets import (
     stratified_holdouts,
 )
 from mcsvm_lit.studies.figures import COLORS, MARKERS, axes, bars, decision_regions, style
-from mcsvm_lit.studies.runner import exhibit, jobs
+from mcsvm_lit.studies.runner import averages, exhibit, jobs
 from mcsvm_lit.studies.verdicts import compare, larger
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #384f67a0
@@ -207,17 +207,7 @@ def _replicate(rng, example, d, n_weights, methods, n_test=10):  # -> rows, one 
 
 def _averages(rows, keys=_NORMS, by="method"):  # -> rows of means and standard deviations
     "One row per method."
-    out = []
-    for m in dict.fromkeys(r[by] for r in rows):
-        R = [r for r in rows if r[by] == m]
-        row = {by: m, "runs": len(R)}
-        for k in keys:
-            v = np.array([r[k] for r in R], float)
-            spread = len(v) > 1 and np.isfinite(v).all()
-            row[k] = float(v.mean())
-            row[f"sd {k}"] = float(v.std(ddof=1)) if spread else np.nan
-        out.append(row)
-    return out
+    return averages(rows, [by], keys, sd="sd {}")
 
 
 # %% ../../../nbs/studies/exhibits/69_probability.ipynb #36a8026c
@@ -278,8 +268,7 @@ def _draw_norms(table):
     "The 1-norm errors as bars."
     fig, ax = axes(width=6.6, height=2.9)
     names, errors = [r["method"] for r in table], [r["1-norm"] for r in table]
-    with style():
-        bars(names, errors, sd=[r["sd 1-norm"] for r in table], ax=ax, ylabel="1-norm error")
+    bars(names, errors, sd=[r["sd 1-norm"] for r in table], ax=ax, ylabel="1-norm error")
     return fig
 
 
@@ -686,12 +675,7 @@ _WAYS_TO_GROW = {
 
 def _along_n(rows):  # -> a row for each way and number of examples
     "Mean 1-norm errors, and their standard deviations over the replications."
-    out = []
-    for way, n in dict.fromkeys((r["way"], r["n"]) for r in rows):
-        some = [r for r in rows if (r["way"], r["n"]) == (way, n)]
-        (mean,) = _averages(some, ["1-norm"], "way")
-        out.append(dict(way=way, n=n, C=some[0]["C"], **{k: mean[k] for k in mean if k != "way"}))
-    return out
+    return averages(rows, ["way", "n", "C"], ["1-norm"], sd="sd {}")
 
 
 def _errors_along_n(t, way):

@@ -22,10 +22,18 @@ from itertools import combinations
 import numpy as np
 from sklearn.model_selection import LeaveOneOut
 
-from mcsvm_lit.core.drawing import COLORS, INK, axes, style
+from mcsvm_lit.core.drawing import COLORS, INK, axes
 from mcsvm_lit.studies.datasets import load, make_gaussians, standardise, stratified_holdouts
 from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
-from mcsvm_lit.studies.runner import REGISTRY, exhibit, jobs
+from mcsvm_lit.studies.runner import (
+    REGISTRY,
+    averages,
+    column_means,
+    deviation,
+    exhibit,
+    grouped,
+    jobs,
+)
 from mcsvm_lit.studies.verdicts import larger, paired
 from mcsvm_lit.twin_ksvc.classifier import TwinKSVC
 from mcsvm_lit.twin_ksvc.family import GRID, answer, tuned
@@ -239,19 +247,13 @@ def compare(data, r):  # -> accuracies in per cent, and the largest gap
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #f22d925b
-def _by_data(rows):  # -> {data set: its rows}
-    "The rows of each data set, in the order in which the sets come."
-    return {d: [r for r in rows if r["data"] == d] for d in dict.fromkeys(r["data"] for r in rows)}
-
-
 def _accuracies(rows):  # -> one row per data set
     "Means and deviations over repetitions, beside the paper's."
     out = []
-    for data, mine in _by_data(rows).items():
-        means = {k: float(np.mean([r[k] for r in mine])) for k in (*WAYS, "alone")}
-        ours = np.array([r["ours"] for r in mine])
+    for data, mine in grouped(rows, "data").items():
+        means = column_means(mine, (*WAYS, "alone"))
         row = dict(data=data, repetitions=len(mine), alone=means["alone"])
-        row["sd"] = float(ours.std(ddof=1)) if len(mine) > 1 else 0.0
+        row["sd"] = deviation(mine, "ours") if len(mine) > 1 else 0.0
         for way, (printed, _) in zip(WAYS, PAPER2[data]):
             row[way] = means[way]
             row["paper" if way == "ours" else f"{way}, paper"] = printed
@@ -263,8 +265,7 @@ def _draw_accuracies(table):
     columns = ([r[k] for r in table] for k in ("data", "ours", "paper"))
     deviations = [r["sd"] for r in table]
     fig, ax = axes(width=6.4, height=0.8 + 0.4 * len(table))
-    with style():
-        ours_beside_theirs(*columns, sd=deviations, ax=ax, xlabel="test accuracy, %")
+    ours_beside_theirs(*columns, sd=deviations, ax=ax, xlabel="test accuracy, %")
     return fig
 
 
@@ -314,11 +315,11 @@ def _table_2(rng, data, r):
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #ad25c05b
 def _set_means(table, what):  # -> a number for each data set
     "Means of what is asked of a row, over the rows of each data set."
-    return [np.mean([what(r) for r in rows]) for rows in _by_data(table).values()]
+    return [np.mean([what(r) for r in rows]) for rows in grouped(table, "data").values()]
 
 
 def _draw_repetitions(table):
-    sets = _by_data(table)
+    sets = grouped(table, "data")
     lines = -(-len(sets) // 3)
     fig, ax = axes(lines, 3, width=7.6, height=1 + 1.8 * lines, squeeze=False)
     curves = (("ours", "o-", COLORS[4], "ours"), ("grid", "s--", COLORS[0], "grid search"))
@@ -389,11 +390,7 @@ def _read_off(s, lams):  # TwinSurface, values for both parameters -> (λ1, λ2)
 
 def _by_grid(rows):  # -> a row for each data set
     "Mean accuracies, and the differences from exact cells."
-    out = []
-    for data, mine in _by_data(rows).items():
-        means = {k: float(np.mean([r[k] for r in mine])) for k in ("exact cells", *_GRIDS)}
-        out.append(dict(data=data, repetitions=len(mine)) | means)
-    return out
+    return averages(rows, ["data"], ("exact cells", *_GRIDS), "repetitions")
 
 
 def _pairs_alone(X, y, cv=5, **rules):  # -> TwinKSVC, the surface of each pair
@@ -444,13 +441,12 @@ FIRST = "Step 4, training rows, ties to the first class"
 def _by_own_rules(rows):  # -> a row for each data set
     "Means beside the paper's, and how far the nearest of them is, in standard errors."
     out = []
-    for data, mine in _by_data(rows).items():
-        means = {k: float(np.mean([r[k] for r in mine])) for k in (*_OWN, FIRST)}
+    for data, mine in grouped(rows, "data").items():
+        means = column_means(mine, (*_OWN, FIRST))
         paper, paper_sd = PAPER2[data][0]
         row = dict(data=data, repetitions=len(mine), paper=paper, paper_sd=paper_sd) | means
         nearest = min((*_OWN, FIRST), key=lambda k: abs(means[k] - paper))
-        sd = np.std([r[nearest] for r in mine], ddof=1) if len(mine) > 1 else np.nan
-        error = np.sqrt(sd**2 / len(mine) + paper_sd**2 / _HOLDOUTS)
+        error = np.sqrt(deviation(mine, nearest) ** 2 / len(mine) + paper_sd**2 / _HOLDOUTS)
         out.append(row | dict(nearest=nearest, errors=float((means[nearest] - paper) / error)))
     return out
 
@@ -519,7 +515,7 @@ def _all_paths(data, r):  # events of each type on average over pairs, and the w
 
 
 def events(rows):
-    return {d: np.mean([r["counts"] for r in mine], 0) for d, mine in _by_data(rows).items()}
+    return {d: np.mean([r["counts"] for r in mine], 0) for d, mine in grouped(rows, "data").items()}
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #1044c860
@@ -528,7 +524,7 @@ def _totals(rows):
     out = []
     for d, c in events(rows).items():
         three, eighteen = c.sum(1)
-        mine = _by_data(rows)[d]
+        mine = grouped(rows, "data")[d]
         out.append(
             {
                 "data": d,
@@ -587,7 +583,7 @@ def _by_type(rows):  # two rows for each data set
     "Table 4."
     out = []
     for d, c in events(rows).items():
-        start = 2 * _by_data(rows)[d][0]["n"] * (1 - 1 / _PAPER1[d][2])  # (68.1)
+        start = 2 * grouped(rows, "data")[d][0]["n"] * (1 - 1 / _PAPER1[d][2])  # (68.1)
         for who, counts in (("ours", c.sum(0)), ("paper", _PAPER4[d])):
             row = {"data": d, "who": who}
             row |= {f"e{e + 1}": float(x) for e, x in enumerate(counts)}
@@ -633,7 +629,7 @@ def _worst(rows):
             violation=max(r["violation"] for r in mine),
             gap=max(r["gap"] for r in mine),
         )
-        for data, mine in _by_data(rows).items()
+        for data, mine in grouped(rows, "data").items()
     ]
 
 
@@ -668,12 +664,8 @@ _RULES = {"nearest": "nearest", "paper rule": "paper", "threshold": "threshold"}
 
 
 def _by_rule(rows):
-    out = []
-    for d, e in dict.fromkeys((r["data"], r["eps"]) for r in rows):
-        mine = [r for r in rows if (r["data"], r["eps"]) == (d, e)]
-        means = {rule: float(np.mean([r[rule] for r in mine])) for rule in _RULES}
-        out.append(dict(data=d, eps=e) | means)
-    return out
+    by = grouped(rows, "data", "eps")
+    return [dict(data=d, eps=e) | column_means(mine, _RULES) for (d, e), mine in by.items()]
 
 
 @exhibit(
@@ -711,15 +703,8 @@ PROTOCOLS = {"five folds": 5, "ten folds": 10, "one at a time": LeaveOneOut()}
 
 def _by_protocol(rows):  # -> a row for each data set
     "Mean test and held-out accuracy by protocol."
-    out = []
-    for data, mine in _by_data(rows).items():
-        means = {
-            k: float(np.mean([r[k] for r in mine]))
-            for k in mine[0]
-            if k not in ("data", "r", "gap")
-        }
-        out.append(dict(data=data, repetitions=len(mine)) | means)
-    return out
+    keys = [k for k in rows[0] if k not in ("data", "r", "gap")]
+    return averages(rows, ["data"], keys, "repetitions")
 
 
 @exhibit(

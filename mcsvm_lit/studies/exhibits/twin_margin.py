@@ -34,7 +34,7 @@ from mcsvm_lit.core.drawing import COLORS, INK, axes, style
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.studies.datasets import load, stratified_holdouts
 from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
-from mcsvm_lit.studies.runner import exhibit, jobs
+from mcsvm_lit.studies.runner import averages, column_means, deviation, exhibit, grouped, jobs
 from mcsvm_lit.twin_margin.classifier import TwinMarginSVC, rule_scores
 from mcsvm_lit.twin_margin.path_in_nu import nu_path
 from mcsvm_lit.twin_margin.problem import cross_about_rest, rest_pieces, tpm_cvxpy
@@ -130,8 +130,8 @@ def _most(v):
 
 def _summary_row(data, kernel, cell):  # rows of the holdouts of one cell -> a row of the table
     "Mean and standard deviation of one cell, beside the paper's."
-    mean = {k: float(np.mean([r[k] for r in cell])) for k in ("first", "last", "honest")}
-    sd = {k: float(np.std([r[k] for r in cell], ddof=1)) for k in mean}
+    mean = column_means(cell, ("first", "last", "honest"))
+    sd = {k: deviation(cell, k) for k in mean}
     theirs, their_sd = _PAPER3[data].get(kernel, (np.nan, np.nan))
     return {
         "data": data,
@@ -149,16 +149,8 @@ def _summary_row(data, kernel, cell):  # rows of the holdouts of one cell -> a r
     }
 
 
-def _by_cell(rows):  # -> {(data, kernel): rows}
-    "The rows of each data set and kernel, in order of appearance."
-    found = {}
-    for r in rows:
-        found.setdefault((r["data"], r["kernel"]), []).append(r)
-    return found
-
-
 def _summary(rows):  # rows of holdouts -> rows of the table
-    return [_summary_row(*key, cell) for key, cell in _by_cell(rows).items()]
+    return [_summary_row(*key, cell) for key, cell in grouped(rows, "data", "kernel").items()]
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #99fbd342
@@ -171,9 +163,8 @@ def _draw_table_3(table):
     nothing = [np.nan] * len(table)
     theirs = {"paper's protocol": [r["paper"] for r in table], "cross-validated": nothing}
     fig, ax = axes(width=7, height=0.8 + 0.38 * len(table))
-    with style():
-        label = "accuracy on the rows held out, %"
-        ours_beside_theirs(names, ours, theirs, sd=sd, ax=ax, xlabel=label)
+    label = "accuracy on the rows held out, %"
+    ours_beside_theirs(names, ours, theirs, sd=sd, ax=ax, xlabel=label)
     return fig
 
 
@@ -275,14 +266,11 @@ def standard_errors(r, holdouts=100):  # a row with ours, sd, holdouts, paper, p
 
 def _by_draw(rows):  # -> a row for each cell, allocation and draw
     "Means and deviations, with their distance from the paper's."
-    found, out = {}, []
-    for r in rows:
-        found.setdefault(tuple(r[k] for k in ("data", "kernel", "odd", "draw")), []).append(r)
-    for (data, kernel, odd, draw), mine in found.items():
-        first = np.array([r["first"] for r in mine])
-        theirs, their_sd = _PAPER3[data][kernel]
-        row = dict(data=data, kernel=kernel, odd=odd, draw=draw, holdouts=len(mine))
-        row |= dict(ours=float(first.mean()), sd=float(first.std(ddof=1)))
+    out, keys = [], ("data", "kernel", "odd", "draw")
+    for values, mine in grouped(rows, *keys).items():
+        row = dict(zip(keys, values), holdouts=len(mine))
+        row |= dict(ours=column_means(mine, ["first"])["first"], sd=deviation(mine, "first"))
+        theirs, their_sd = _PAPER3[row["data"]][row["kernel"]]
         row |= {"paper": theirs, "paper sd": their_sd}
         out.append(row | dict(apart=standard_errors(row)))
     return out
@@ -290,12 +278,9 @@ def _by_draw(rows):  # -> a row for each cell, allocation and draw
 
 def pooled(t):  # -> {(data, kernel, odd): standard errors apart, all draws together}
     "How far the mean over all draws of a cell is from the paper's."
-    found = {}
-    for r in t:
-        found.setdefault((r["data"], r["kernel"], r["odd"]), []).append(r)
     apart = {}
-    for key, rows in found.items():
-        row = dict(rows[0], ours=float(np.mean([r["ours"] for r in rows])))
+    for key, rows in grouped(t, "data", "kernel", "odd").items():
+        row = rows[0] | column_means(rows, ["ours"])
         row["holdouts"] = sum(r["holdouts"] for r in rows)
         row["sd"] = float(np.sqrt(np.mean([r["sd"] ** 2 for r in rows])))
         apart[key] = standard_errors(row)
@@ -466,12 +451,10 @@ _PLAIN = {
 def _by_rule(rows):  # -> rows with a mean per rule
     "Mean and standard deviation of each rule, for each data set and kernel."
     out = []
-    for (data, kernel), cell in _by_cell(rows).items():
-        v = {k: [r[k] for r in cell] for k in (*_RULES, "auto")}
+    for (data, kernel), cell in grouped(rows, "data", "kernel").items():
         row = dict(data=data, kernel=kernel, holdouts=len(cell))
-        row |= {k: float(np.mean(a)) for k, a in v.items()}
-        row |= {f"{k} sd": float(np.std(a, ddof=1)) for k, a in v.items()}
-        out.append(row)
+        row |= column_means(cell, (*_RULES, "auto"))
+        out.append(row | {f"{k} sd": deviation(cell, k) for k in (*_RULES, "auto")})
     return out
 
 
@@ -540,15 +523,8 @@ MEANS = {  # Chen and others, Table 2
 
 def _beside_published(rows):  # of holdouts -> a row for each data set
     "Means and deviations over holdouts, with the published means."
-    out, ways = [], ("linear", "Gaussian", "pairs")
-    for data in dict.fromkeys(r["data"] for r in rows):
-        mine = [r for r in rows if r["data"] == data]
-        row = dict(data=data, holdouts=len(mine))
-        for way in ways:
-            v = [r[way] for r in mine]
-            row |= {way: float(np.mean(v)), f"{way} sd": float(np.std(v, ddof=1))}
-        out.append(row | dict(zip(_PUBLISHED, MEANS[data])))
-    return out
+    ours = averages(rows, ["data"], ("linear", "Gaussian", "pairs"), "holdouts", sd="{} sd")
+    return [row | dict(zip(_PUBLISHED, MEANS[row["data"]])) for row in ours]
 
 
 def _no_twin_is_better(t):
@@ -753,17 +729,13 @@ def _robust_rows(rng, h, p, draws=5):  # Holdout -> rows, one per way, level and
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #c6224b78
 def _by_level(rows):  # -> means over holdouts, levels side by side
     "One row for each data set, norm and way."
-    groups = {}
-    for r in rows:
-        groups.setdefault((r["data"], str(r["p"]), r["way"]), []).append(r)
     out = []
-    for key, cell in groups.items():
-        row = dict(zip(("data", "p", "way"), key))
+    for (data, p, way), cell in grouped(rows, "data", "p", "way").items():
+        row = dict(data=data, p=p, way=way)
         for ε, model in product(_LEVELS, ("deterministic", "robust")):
             found = [r for r in cell if r["ε"] == ε and r["model"] == model]
-            for k in ("safe", "collapsed", "nearest"):
-                if k in found[0]:
-                    row[f"{k} {model} {ε:g}"] = float(np.mean([r[k] for r in found]))
+            there = [k for k in ("safe", "collapsed", "nearest") if k in found[0]]
+            row |= {f"{k} {model} {ε:g}": v for k, v in column_means(found, there).items()}
         out.append(row)
     return out
 
@@ -909,11 +881,9 @@ def _curved_rows(rng, h, kernel, draws=5):  # Holdout -> rows, one per level and
 
 def _by_curved_level(rows):  # -> means over holdouts, levels side by side
     "One row for each data set, kernel and model."
-    groups, out = {}, []
-    for r in rows:
-        groups.setdefault((r["data"], r["kernel"], r["model"]), []).append(r)
-    for key, cell in groups.items():
-        row = dict(zip(("data", "kernel", "model"), key))
+    out = []
+    for (data, kernel, model), cell in grouped(rows, "data", "kernel", "model").items():
+        row = dict(data=data, kernel=kernel, model=model)
         for ε, k in product(_LEVELS, ("sure", "noisy", "collapsed")):
             row[f"{k} {ε:g}"] = float(np.mean([r[k] for r in cell if r["ε"] == ε]))
         out.append(row)
