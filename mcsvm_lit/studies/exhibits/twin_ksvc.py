@@ -23,7 +23,12 @@ import numpy as np
 from sklearn.model_selection import LeaveOneOut
 
 from mcsvm_lit.core.drawing import COLORS, INK, axes
-from mcsvm_lit.studies.datasets import load, make_gaussians, standardise, stratified_holdouts
+from mcsvm_lit.studies.datasets import (
+    arrays,
+    make_gaussians,
+    standardise,
+    stratified_holdouts,
+)
 from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
 from mcsvm_lit.studies.runner import (
     REGISTRY,
@@ -76,16 +81,9 @@ _REPETITIONS = jobs(data=[*_MORE, *_LARGE], r=range(_HOLDOUTS))
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #8d4532be
-@lru_cache(1)
-def _read(name):  # -> X, classes
-    "A data set with classes 0, 1, …"
-    b = load(name)
-    return b.data, np.unique(b.target, return_inverse=True)[1]
-
-
 def part(name, r, most=_MOST):  # -> X, y, X_test, y_test
     "Repetition r: three quarters to train on, scaled."
-    X, y = _read(name)
+    X, y = arrays(name)
     a, b = list(stratified_holdouts(y, 0.75, _HOLDOUTS, 0))[r]
     if len(a) > 2 * most:
         a = a[next(stratified_holdouts(y[a], most / len(a), 1, r))[0]]
@@ -153,7 +151,7 @@ def _same_sizes(t):
     },
 )
 def _table_1(rng, data):
-    X, y = _read(data)
+    X, y = arrays(data)
     sizes = ", ".join(map(str, np.bincount(y)))
     ours = dict(n=len(y), d=X.shape[1], K=int(y.max()) + 1, sizes=sizes)
     theirs = zip(("n", "d", "K", "sizes"), (*_PAPER1[data], _SIZES1[data]))
@@ -747,7 +745,7 @@ _SETS = ("left", "elbow", "right")
 @lru_cache(1)
 def _iris_paths():  # -> {3: path, 18: path}
     "Both paths of versicolor against virginica, all of iris."
-    X, y = _read("iris")
+    X, y = arrays("iris")
     X = standardise(X)
     return {
         3: twin_path(X[y == 1], X[y == 2], X[y == 0], EPS),

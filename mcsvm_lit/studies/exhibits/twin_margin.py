@@ -32,7 +32,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from mcsvm_lit.core.drawing import COLORS, INK, axes, style
 from mcsvm_lit.core.kernels import Kernel
-from mcsvm_lit.studies.datasets import load, stratified_holdouts
+from mcsvm_lit.studies.datasets import arrays, load, stratified_holdouts
 from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
 from mcsvm_lit.studies.runner import averages, column_means, deviation, exhibit, grouped, jobs
 from mcsvm_lit.twin_margin.classifier import TwinMarginSVC, rule_scores
@@ -60,11 +60,6 @@ _PAPER3 = {  # mean and standard deviation
     "iris": dict(zip(KERNELS, zip(_IRIS, _IRIS_SD))),
     "wine": dict(zip(KERNELS, zip(_WINE, _WINE_SD))),
 }
-
-
-def _read(name):  # -> X, class indices
-    b = load(name)
-    return b.data, np.unique(b.target, return_inverse=True)[1]
 
 
 def _block(y, i, size=5):  # -> the i-th five of the hundred holdouts
@@ -231,7 +226,7 @@ _SHOW3 = (
 )
 def table_3(rng, data, kernel, i):
     "Five holdouts by both protocols."
-    X, y = _read(data)
+    X, y = arrays(data)
     Z, rows = MinMaxScaler().fit_transform(X), []
     Gs = [Kernel(*k).fit(Z)(Z) for k in KERNELS[kernel]]
     for train, test in _block(y, i):
@@ -348,7 +343,7 @@ def _allocations(over, draws=1):  # -> jobs
 )
 def splits(rng, data, kernel, odd, draw, repetitions):  # noqa: PLR0913 (one job)
     "One draw of splits."
-    X, y = _read(data)
+    X, y = arrays(data)
     Z = MinMaxScaler().fit_transform(X)
     Gs = [Kernel(*k).fit(Z)(Z) for k in KERNELS[kernel]]
     own = np.random.default_rng(draw)  # the same splits for every kernel
@@ -375,7 +370,7 @@ def _same_sizes(t):
 )
 def _table_2(rng, data):
     "Sizes of one data set."
-    X, y = _read(data)
+    X, y = arrays(data)
     ours = ", ".join(map(str, (*X.shape, y.max() + 1)))
     theirs = ", ".join(map(str, _PAPER_2[data]))
     shares = ", ".join(map(str, np.bincount(y).tolist()))
@@ -420,7 +415,7 @@ def _distances_at(α, X, y, r):  # -> (n, K)
 )
 def _alpha(rng, data, powers, r=0.5):
     "The largest difference between distances at α = 1 and at the others."
-    X, y = _read(data)
+    X, y = arrays(data)
     X = MinMaxScaler().fit_transform(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -496,7 +491,7 @@ def _auto_follows(t):
 )
 def rules(rng, data, kernel, i):
     "Five holdouts, all rules."
-    X, y = _read(data)
+    X, y = arrays(data)
     kw, rows = _PLAIN[kernel], []
     for train, test in _block(y, i):
         split = X, y, train, test
@@ -564,7 +559,7 @@ def _no_twin_is_better(t):
 )
 def _more_sets(rng, data, i):
     "Five holdouts, three classifiers."
-    X, y = _read(data)
+    X, y = arrays(data)
     rows = []
     for train, test in _block(y, i):
         split = X, y, train, test
@@ -825,7 +820,7 @@ def _nearest_suffers(t):
 )
 def _robust(rng, data, p, i):  # -> rows
     "Five holdouts at every level."
-    X, y = _read(data)
+    X, y = arrays(data)
     holdouts = (_scaled_holdout(X, y, *split) for split in _block(y, i))
     return [r for h in holdouts for r in _robust_rows(rng, h, _NORMS[p])]
 
@@ -935,6 +930,6 @@ def _gaussian_balls_change_nothing(t):
 )
 def robust_kernels(rng, data, kernel, i):  # -> rows
     "Five holdouts at every level."
-    X, y = _read(data)
+    X, y = arrays(data)
     holdouts = (_scaled_holdout(X, y, *split) for split in _block(y, i))
     return [r for h in holdouts for r in _curved_rows(rng, h, kernel)]
