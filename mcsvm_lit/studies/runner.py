@@ -326,8 +326,8 @@ def grouped(rows, *keys):  # -> {value of the key, or values of several: rows}
 
 
 def column_means(rows, keys):  # -> {key: mean}
-    """Average some columns."""
-    return {k: float(np.mean([r[k] for r in rows])) for k in keys}
+    """Average some columns; NaN where a value is missing."""
+    return {k: float(np.array([r[k] for r in rows], float).mean()) for k in keys}
 
 
 def deviation(rows, key):  # -> standard deviation
