@@ -37,11 +37,26 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata, studentized_range, wilcoxon
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
+from mcsvm_lit import (
+    CrammerSingerSVC,
+    KernelLogisticRegression,
+    SVMProbabilityClassifier,
+    TruncatedHingeSVC,
+    TwinKSVC,
+    TwinMarginSVC,
+    WeightedVoteClassifier,
+)
 from mcsvm_lit.core.drawing import INK, QUIET, axes
 from mcsvm_lit.studies import datasets
 from mcsvm_lit.studies.baselines import VennAbers, brier
@@ -168,17 +183,6 @@ _WEIGHTS, _WIDTHS = (1.0, 10.0, 100.0), (0.3, 1.0, 3.0)
 _NINE = tuple(10.0 ** np.arange(-4, 5))
 
 
-def _ours(name, **settings):
-    """A maker of one of our classifiers, imported when it is made."""
-
-    def make(d):
-        import mcsvm_lit
-
-        return getattr(mcsvm_lit, name)(**settings)
-
-    return make
-
-
 def _kernel_grid(d, weight="C", values=_WEIGHTS, prefix=""):
     """Three weights of the loss and three widths of the kernel."""
     return {f"{prefix}{weight}": values, f"{prefix}gamma": tuple(w / d for w in _WIDTHS)}
@@ -194,131 +198,79 @@ def _untuned(d):
     return {}
 
 
-def _svc(d):
-    "scikit-learn's support vector machine."
-    from sklearn.svm import SVC
-
-    return SVC()
-
-
-def _calibrated(method):
-    """A support vector machine with probabilities put on afterwards."""
-
-    def make(d):
-        from sklearn.calibration import CalibratedClassifierCV
-
-        return CalibratedClassifierCV(_svc(d), method=method, ensemble=False)
-
-    return make
-
-
-def _linear_svc(d):
-    "scikit-learn's linear support vector machine."
-    from sklearn.svm import LinearSVC
-
+def _linear_svc():
+    """scikit-learn's linear support vector machine."""
     return LinearSVC(dual="auto", max_iter=10_000)
 
 
-def _logistic(d):
-    "Logistic regression."
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=10_000)
-
-
-def _linear_platt(d):
-    "A linear support vector machine with probabilities put on afterwards."
-    from sklearn.calibration import CalibratedClassifierCV
-
-    return CalibratedClassifierCV(_linear_svc(d), ensemble=False)
-
-
-def _own_platt(d):
-    "scikit-learn's support vector machine with its own probabilities."
-    from sklearn.svm import SVC
-
-    return SVC(probability=True, random_state=0)
-
-
-def _venn_abers(d):
-    "A support vector machine with Venn-Abers prediction."
-    from sklearn.svm import SVC
-
-    return VennAbers(SVC(decision_function_shape="ovo"))
-
-
-def _gaussian_process(d):
-    "A Gaussian process with one width and one height for each class."
-    from sklearn.gaussian_process import GaussianProcessClassifier
-    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-
-    return GaussianProcessClassifier(ConstantKernel(4.0) * RBF(d**0.5), random_state=0)
-
-
-def _weighted_vote(d):
-    "Our probabilities for a linear support vector machine."
-    from mcsvm_lit import WeightedVoteClassifier
-
-    return WeightedVoteClassifier(_linear_svc(d), scheme="one-vs-rest")
-
-
-def _boosting(d):
-    "Gradient boosting."
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(max_iter=50, random_state=0)
-
-
-def _forest(d):
-    "A random forest."
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(n_estimators=50, random_state=0)
+def _calibrated(model, method="sigmoid"):
+    """A classifier with probabilities put on afterwards."""
+    return CalibratedClassifierCV(model, method=method, ensemble=False)
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #07451036
-_calibrated_grid = partial(_kernel_grid, prefix="estimator__")
 _boosting_grid = {"learning_rate": (0.06, 0.2, 0.6), "max_leaf_nodes": (4, 15, 31)}
 _forest_grid = {"max_features": ("sqrt", 0.5, 1.0), "min_samples_leaf": (1, 3, 10)}
+_margin_grid = partial(_kernel_grid, weight="nu", values=(0.1, 0.3, 0.6))
+_calibrated_grid = partial(_kernel_grid, prefix="estimator__")
+_calibrated_weights = partial(_weights_only, prefix="estimator__")
 _THREE = ("gaussians", "seeds", "waveform21", "wine", "wzl1", "wzl2")  # spoilt, three classes
-_gumbel = partial(_ours, "SVMProbabilityClassifier", C=3.0, scheme="gumbel", n_weights=32)
+_GUMBEL = dict(C=3.0, scheme="gumbel", n_weights=32)
 LABELS = {
-    "CrammerSingerSVC": Candidate(_ours("CrammerSingerSVC"), _kernel_grid, True),
+    "CrammerSingerSVC": Candidate(lambda d: CrammerSingerSVC(), _kernel_grid, True),
     "CrammerSingerSVC, linear": Candidate(
-        _ours("CrammerSingerSVC", kernel="linear", fit_intercept=True), _weights_only, True
+        lambda d: CrammerSingerSVC(kernel="linear", fit_intercept=True), _weights_only, True
     ),
-    "TruncatedHingeSVC": Candidate(_ours("TruncatedHingeSVC", tol=1e-3), _kernel_grid, True),
-    "TwinMarginSVC": Candidate(
-        _ours("TwinMarginSVC", kernel="rbf"),
-        partial(_kernel_grid, weight="nu", values=(0.1, 0.3, 0.6)),
-        True,
-    ),
+    "TruncatedHingeSVC": Candidate(lambda d: TruncatedHingeSVC(tol=1e-3), _kernel_grid, True),
+    "TwinMarginSVC": Candidate(lambda d: TwinMarginSVC(kernel="rbf"), _margin_grid, True),
     "TwinKSVC, linear": Candidate(
-        _ours("TwinKSVC"), lambda d: dict(lam=list(product(_WEIGHTS, _WEIGHTS))), True, 7
+        lambda d: TwinKSVC(), lambda d: dict(lam=list(product(_WEIGHTS, _WEIGHTS))), True, 7
     ),
-    "SVC": Candidate(_svc, _kernel_grid),
-    "LinearSVC": Candidate(_linear_svc, _weights_only),
+    "SVC": Candidate(lambda d: SVC(), _kernel_grid),
+    "LinearSVC": Candidate(lambda d: _linear_svc(), _weights_only),
 }
 _PROBABILITIES = {
     "KernelLogisticRegression": Candidate(
-        _ours("KernelLogisticRegression", tol=1e-4), _kernel_grid, True
+        lambda d: KernelLogisticRegression(tol=1e-4), _kernel_grid, True
     ),
-    "SVMProbabilityClassifier": Candidate(_ours("SVMProbabilityClassifier"), _kernel_grid, True),
-    "Gumbel weights, hinge": Candidate(_gumbel(truncation=None), _untuned, True, sets=_THREE),
-    "Gumbel weights, truncated": Candidate(_gumbel(), _untuned, True, sets=_THREE),
+    "SVMProbabilityClassifier": Candidate(lambda d: SVMProbabilityClassifier(), _kernel_grid, True),
+    "Gumbel weights, hinge": Candidate(
+        lambda d: SVMProbabilityClassifier(truncation=None, **_GUMBEL), _untuned, True, sets=_THREE
+    ),
+    "Gumbel weights, truncated": Candidate(
+        lambda d: SVMProbabilityClassifier(**_GUMBEL), _untuned, True, sets=_THREE
+    ),
     "WeightedVote, LinearSVC": Candidate(
-        _weighted_vote, partial(_weights_only, prefix="estimator__"), True, classes=4
+        lambda d: WeightedVoteClassifier(_linear_svc(), scheme="one-vs-rest"),
+        _calibrated_weights,
+        True,
+        classes=4,
     ),
-    "SVC, Platt": Candidate(_calibrated("sigmoid"), _calibrated_grid),
-    "SVC, isotonic": Candidate(_calibrated("isotonic"), _calibrated_grid),
-    "SVC, temperature": Candidate(_calibrated("temperature"), _calibrated_grid),
-    "SVC, probability=True": Candidate(_own_platt, _kernel_grid),
-    "SVC, Venn–Abers": Candidate(_venn_abers, _calibrated_grid),
-    "GaussianProcess": Candidate(_gaussian_process, _untuned),
-    "LinearSVC, Platt": Candidate(_linear_platt, partial(_weights_only, prefix="estimator__")),
-    "LogisticRegression": Candidate(_logistic, _weights_only),
-    "HistGradientBoosting": Candidate(_boosting, lambda d: _boosting_grid, platt=True),
-    "RandomForest": Candidate(_forest, lambda d: _forest_grid, platt=True),
+    "SVC, Platt": Candidate(lambda d: _calibrated(SVC()), _calibrated_grid),
+    "SVC, isotonic": Candidate(lambda d: _calibrated(SVC(), "isotonic"), _calibrated_grid),
+    "SVC, temperature": Candidate(lambda d: _calibrated(SVC(), "temperature"), _calibrated_grid),
+    "SVC, probability=True": Candidate(
+        lambda d: SVC(probability=True, random_state=0), _kernel_grid
+    ),
+    "SVC, Venn–Abers": Candidate(
+        lambda d: VennAbers(SVC(decision_function_shape="ovo")), _calibrated_grid
+    ),
+    "GaussianProcess": Candidate(
+        lambda d: GaussianProcessClassifier(ConstantKernel(4.0) * RBF(d**0.5), random_state=0),
+        _untuned,
+    ),
+    "LinearSVC, Platt": Candidate(lambda d: _calibrated(_linear_svc()), _calibrated_weights),
+    "LogisticRegression": Candidate(lambda d: LogisticRegression(max_iter=10_000), _weights_only),
+    "HistGradientBoosting": Candidate(
+        lambda d: HistGradientBoostingClassifier(max_iter=50, random_state=0),
+        lambda d: _boosting_grid,
+        platt=True,
+    ),
+    "RandomForest": Candidate(
+        lambda d: RandomForestClassifier(n_estimators=50, random_state=0),
+        lambda d: _forest_grid,
+        platt=True,
+    ),
 }
 CANDIDATES = LABELS | _PROBABILITIES
 
@@ -389,9 +341,7 @@ def _rows(method, train, test, settings):  # names; (X, y) twice
     _, seconds, memory = _measured(lambda: search.fit(*train))
     rows = [_judged(search, *test) | {"fit, s": seconds, "MB": memory}]
     if candidate.platt:
-        from sklearn.calibration import CalibratedClassifierCV
-
-        curves = CalibratedClassifierCV(search.best_estimator_, ensemble=False)
+        curves = _calibrated(search.best_estimator_)
         _, more, memory = _measured(lambda: curves.fit(*train))
         costs = {"fit, s": seconds + more, "MB": memory, "method": f"{method}, Platt"}
         rows.append(_judged(curves, *test) | costs)
