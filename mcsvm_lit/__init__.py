@@ -40,7 +40,13 @@ _PUBLIC = {
 # What a chapter offers beside those of its own modules.
 _FURTHER = {
     "core.boxqp": ["box_program", "solve_boxqp"],
-    "core.certificates": ["KKT", "gap_rounding", "relative_gap", "score_rounding"],
+    "core.certificates": [
+        "KKT",
+        "distance_to_optimum",
+        "gap_rounding",
+        "relative_gap",
+        "score_rounding",
+    ],
     "core.estimators": ["KernelClassifier"],
     "core.kernel_rows": ["KernelRows"],
     "core.kernels": ["Kernel"],

@@ -449,6 +449,21 @@ def improbable(model, training, Z):
         yield f"probability_bounds: {off:.1e} outside"
 
 
+def out_of_bounds(case, training, model, Z):
+    """A complaint if a better fit has scores further away than the bounds of both allow."""
+    if case.seed % 4 or case.kernel == "precomputed" or not hasattr(model, "decision_bounds"):
+        return
+    steps = type(model)().max_iter
+    better = fitted(training, clone(model).set_params(tol=1e-10, max_iter=steps), [])
+    if better is None:
+        return
+    moved = np.c_[decisions(model, Z) - decisions(better, Z)]
+    moved = np.ptp(moved, axis=1) if moved.shape[1] > 1 else np.abs(moved[:, 0])
+    room = (model.decision_bounds(Z) + better.decision_bounds(Z)) * (1 + 1e-12)
+    if (moved > room).any():
+        yield f"decision_bounds: moved by {(moved / room).max():.2g} of what they allow"
+
+
 def unfinished(case, model):
     """A complaint about a small, plain problem that was not solved."""
     plain = {case.flaw, case.second} <= {"plain", "lattice", "separable"}
@@ -671,6 +686,7 @@ def judge(name, case):
             complaints += undecided(model, training, Z)
             complaints += unfinished(case, model)
             complaints += improbable(model, training, Z)
+            complaints += out_of_bounds(case, training, model, Z)
             complaints += dishonest(name, model, training)
             complaints += wrong_scores(name, model, training, Z)
             complaints += another_problem(name, training, model)

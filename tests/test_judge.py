@@ -270,6 +270,14 @@ FAULTS = {
         KLR,
         answers("predict_proba", lambda m, P, X: P[:, ::-1]),
     ),
+    "bounds of scores are too small": (
+        CS,
+        answers("decision_bounds", lambda m, bounds, X: bounds / 30),
+    ),
+    "bounds of log-odds are too small": (
+        KLR,
+        answers("decision_bounds", lambda m, bounds, X: bounds / 30),
+    ),
     "the order of rows matters": (CS, before_fit(first_heavier)),
     "rows of weight zero count": (KLR, before_fit(absent_count)),
     "sparse rows are others": (CS, before_fit(sparse_is_different)),

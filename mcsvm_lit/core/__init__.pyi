@@ -3,6 +3,7 @@ from mcsvm_lit.core.boxqp import box_program as box_program
 from mcsvm_lit.core.boxqp import solve_boxqp as solve_boxqp
 from mcsvm_lit.core.certificates import KKT as KKT
 from mcsvm_lit.core.certificates import Certificate as Certificate
+from mcsvm_lit.core.certificates import distance_to_optimum as distance_to_optimum
 from mcsvm_lit.core.certificates import gap_rounding as gap_rounding
 from mcsvm_lit.core.certificates import relative_gap as relative_gap
 from mcsvm_lit.core.certificates import score_rounding as score_rounding
@@ -35,6 +36,7 @@ from mcsvm_lit.core.training import gather as gather
 __all__ = [
     "Certificate",
     "KKT",
+    "distance_to_optimum",
     "gap_rounding",
     "relative_gap",
     "score_rounding",

@@ -15,6 +15,8 @@ __all__ = [
     "roundoff",
     "score_rounding",
     "gap_rounding",
+    "distance_to_optimum",
+    "apart_by_rounding",
 ]
 
 # %% ../../nbs/core/04_certificates.ipynb #f26469ba
@@ -71,6 +73,8 @@ class Certificate:
         Objective of the trivial solution, the scale where the optimum is zero.
     rounding : float, default=0.0
         How far the gap can be from the one that exact arithmetic would find at the same point.
+    apart : float, default=inf
+        How far the point can be from the one that its multipliers make; infinite if unknown.
     """
 
     primal: float
@@ -83,6 +87,7 @@ class Certificate:
     tol: float = 1e-3
     unit: float = 0.0
     rounding: float = 0.0
+    apart: float = inf
 
     @property
     def gap(self):
@@ -222,3 +227,26 @@ def gap_rounding(
     relative = roundoff(len(c) + operations)
     moved = lipschitz * np.asarray(score_errors) + relative * np.asarray(terms)
     return float((1 + relative) * (c @ moved))
+
+
+# %% ../../nbs/core/04_certificates.ipynb #903cd24e
+def distance_to_optimum(
+    gap,  # P - D
+    apart=inf,  # δ, how far the primal point is at most from the one that the dual point makes
+):
+    "How far the primal point can be from the optimum, (4.11)."
+    gap = max(gap, 0.0)
+    half = min(apart / 2, (gap / 2) ** 0.5)
+    return half + max(gap - half**2, 0.0) ** 0.5
+
+
+# %% ../../nbs/core/04_certificates.ipynb #2c0c5a9c
+def apart_by_rounding(
+    size,  # s of the examples (n,)
+    α,  # coefficients (n,) or (n, K)
+    c,  # their bounds (n,)
+):
+    "How far a classifier can be from the one that feasible multipliers make, (4.12)."
+    α = np.abs(α).reshape(len(c), -1)
+    share = roundoff(2 * sum(α.shape) + 12)
+    return float(size @ (share * α.sum(1) + 2 * np.maximum(α.max(1) - c, 0.0)))

@@ -613,7 +613,8 @@ def fit_landmarks(  # noqa: PLR0913
 def times(factor, certificate):
     "The certificate of the objective times a factor."
     names = ("primal", "dual", "unit", "rounding")
-    return replace(certificate, **{k: factor * getattr(certificate, k) for k in names})
+    apart = factor**0.5 * certificate.apart
+    return replace(certificate, apart=apart, **{k: factor * getattr(certificate, k) for k in names})
 
 
 # %% ../../nbs/core/07c_landmarks.ipynb #7eb25ceb

@@ -202,7 +202,7 @@ def project_row(D, s, out):  # out: another array -> θ - max D
 
 
 # %% ../../nbs/core/02_simplex.ipynb #423ee659
-def room_along(x, p, lo=0.0, hi=np.inf):  # -> t of (2.13a)
+def room_along(x, p, lo=0.0, hi=np.inf):  # -> t of (2.14)
     "How far each coordinate may go from x along p before it meets its bound."
     distance = np.where(p > 0, hi - x, x - lo)
     with np.errstate(over="ignore"):  # beyond the range of numbers is infinitely far
@@ -273,7 +273,7 @@ def _lattice(a):
 
 # %% ../../nbs/core/02_simplex.ipynb #b03469b2
 def grid_index(a):  # lattice points (…,K)
-    "The place of lattice points in the order of `simplex_grid`, (2.15)."
+    "The place of lattice points in the order of `simplex_grid`, (2.16)."
     a = _lattice(a)
     K = a.shape[-1]
     if a.size:
@@ -371,5 +371,5 @@ def quasi_simplex(
     if K == 1:
         return np.ones((n, 1))
     u = _sobol(K - 1, n, seed)
-    ℓ = np.cumprod(u ** (1 / np.arange(K - 1, 0, -1)), 1)  # (2.21)
+    ℓ = np.cumprod(u ** (1 / np.arange(K - 1, 0, -1)), 1)  # (2.22)
     return -np.diff(ℓ, prepend=1, append=0, axis=1)

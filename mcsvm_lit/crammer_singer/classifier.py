@@ -23,6 +23,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
@@ -46,10 +47,11 @@ from mcsvm_lit.core.landmarks import (
     until_certified,
 )
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
-from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
 from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Effort, Goal, solve
+from mcsvm_lit.core.training import gather
 from mcsvm_lit.crammer_singer.costs import cost_table
 from mcsvm_lit.crammer_singer.equal_rows import equal_rows
 from mcsvm_lit.crammer_singer.hard_margin import solve_hard
@@ -57,6 +59,7 @@ from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, Working
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
 from mcsvm_lit.crammer_singer.linear_sweeps import Sweeps
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, score_radius
+from mcsvm_lit.crammer_singer.proof import proof_of, write_proof
 from mcsvm_lit.crammer_singer.proximal_newton import ProximalNewton
 from mcsvm_lit.crammer_singer.rows_at_work import RowsAtWork, minimise_hinge
 from mcsvm_lit.crammer_singer.sampled_newton import SampledNewton
@@ -478,6 +481,66 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         )
         return np.rec.fromarrays(list(columns.values()), names=list(columns))
 
+    def prove(self, path, X, y, X_new=None, sample_weight=None):
+        """Write a proof of the gap and of the labels that others can check without this package.
+
+        Two files: `path`, and beside it the rows, with the suffix ".csv". One file of standard
+        Python, `mcsvm_lit/crammer_singer/verify.py`, checks them in exact arithmetic:
+        ``python verify.py proof.json proof.csv``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where the proof is written.
+        X : array-like of shape (n_samples, n_features)
+            The rows that the classifier was fitted to.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        X_new : array-like of shape (n_new, n_features), default=None
+            More rows whose labels are to be proved.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the fit.
+
+        Returns
+        -------
+        gap : float
+            The duality gap that is proved.
+        proved : ndarray of shape (n_samples + n_new,) of bool
+            Which labels are proved to be those of the exact optimum, of `X` and then of `X_new`.
+        """
+        X, y = self._check(X), np.asarray(y)
+        if not np.array_equal(y, self.classes_[self._labels]):
+            raise ValueError("`prove` needs the rows and labels that the classifier was fitted to.")
+        if np.isinf(self.C) or len(self._table):
+            raise ValueError(
+                "Proofs are written for a finite C and a margin of one, without costs."
+            )
+        X_new = X[:0] if X_new is None else self._check(X_new)
+        X, X_new = (a.toarray() if sparse.issparse(a) else a for a in (X, X_new))
+        if sample_weight is not None:
+            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        given = X, self._labels, self.classes_, sample_weight, self.class_weight
+        training = gather(*given, self.kernel_, merge=False)
+        rows, w = np.sort(training.first), training.weights[np.argsort(training.first)]
+        absent = np.setdiff1d(np.arange(len(X)), rows)  # of no weight
+        kernel, K = replace(self.kernel_, shift=self._shift), len(self.classes_)
+        problem = CrammerSinger(kernel, X[rows], self._labels[rows], self.C * w, K)
+        η, others = self._multipliers(problem, rows), np.vstack([X[absent], X_new])
+        proof, text = proof_of(problem, self.C, w, self.classes_, η, others)
+        write_proof(path, proof, text)
+        order = np.r_[rows, absent, np.arange(len(X), len(X) + len(X_new))]
+        proved = np.zeros(len(order), bool)
+        proved[order[[i for i, _ in proof["labels"]]]] = True
+        return float(proof["gap"]), proved
+
+    def _multipliers(self, problem, rows):  # -> η
+        "The distributions of the fit; those of a linear classifier are improved where need be."
+        η, place = one_hot(problem.y, problem.K), self._place[rows]
+        η[place >= 0] = self.label_distribution_[place[place >= 0]]
+        if self.kernel_.name != "linear":
+            return η
+        return solve(problem, Goal(self.tol), STRATEGIES, η).state.η
+
     def decision_bounds(self, X):
         """Return how far any difference of two scores can be from that of the exact optimum.
 
@@ -494,12 +557,14 @@ class CrammerSingerSVC(Certified, KernelClassifier):
         if self.kernel_.name == "precomputed":
             raise ValueError(
                 "A precomputed kernel does not hold K(x, x): "
-                "use score_radius(certificate_.gap + certificate_.rounding, diagonal) of "
-                "mcsvm_lit.crammer_singer.problem."
+                "use score_radius(c.gap + c.rounding, diagonal, c.apart) of "
+                "mcsvm_lit.crammer_singer.problem, with the certificate c."
             )
         c, kernel = self.full_certificate_, replace(self.kernel_, shift=self._shift)
         size = kernel.sizes(X)
-        radius = score_radius(c.gap + c.rounding, size**2) * (1 + roundoff(8))  # rounded up
+        radius = score_radius(c.gap + c.rounding, size**2, c.apart) * (
+            1 + roundoff(12)
+        )  # rounded up
         return radius + 2 * self._score_errors(kernel, size)
 
     def _score_errors(self, kernel, size):

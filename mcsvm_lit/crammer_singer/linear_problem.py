@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
+from mcsvm_lit.core.certificates import Certificate, apart_by_rounding, gap_rounding, roundoff
 from mcsvm_lit.core.losses import ONE_EACH, Costs, by_label, one_hot
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.crammer_singer.equal_rows import contrary, exchange
@@ -216,10 +216,11 @@ class LinearCrammerSinger:
     def certify(self, state, n_iter=0, tol=1e-3, drift=0.0):
         "The certificate of a pair, by (12.6); how far M is from M(η) is its stationarity."
         loss, terms = pair_gap(state.F, state.η, self.y, self.c, self.costs)
-        apart = state.M - self.prototypes(state.η)
+        α = own_and_rest(state.η, self.y, self.c)
+        apart = state.M - self.rows.prototypes(α)
         primal = (state.M**2).sum() / 2 + loss
         infeasible = max(-state.η.min(), np.abs(state.η.sum(1) - 1).max())
-        rounding = self._rounding(state, np.linalg.norm(apart, axis=1))
+        δ, summed = np.linalg.norm(apart, axis=1), roundoff(self.n + 4) * (self.sizes @ np.abs(α))
         return Certificate(
             primal=float(primal),
             dual=float(primal - terms.sum() - (apart**2).sum() / 2),
@@ -228,19 +229,23 @@ class LinearCrammerSinger:
             complementarity=float(terms.max()),
             n_iter=n_iter,
             tol=tol,
-            rounding=rounding,
+            rounding=self._rounding(state, δ, summed),
+            apart=self._apart(δ + summed, α),
         )
 
-    def _rounding(self, state, apart):  # apart: ‖M_r - M_r(η)‖ (K,)
+    def _apart(self, lengths, α):
+        "How far M can be from the prototypes of feasible multipliers, (4.12)."
+        length = np.linalg.norm(lengths) * (1 + roundoff(self.K * self.rows.width + 8))
+        return float(length) + apart_by_rounding(self.sizes, α, self.c)
+
+    def _rounding(self, state, apart, summed):  # ‖M_r - M_r(η)‖, the error of M_r(η) (K,)
         "How far rounding can have moved the gap (12.6), by (4.8) and (4.9)."
-        size, (n, K) = self.sizes, state.F.shape
-        α = np.abs(own_and_rest(state.η, self.y, self.c))
+        size, K = self.sizes, state.F.shape[1]
         lengths = np.linalg.norm(state.M, axis=1)
         errors = roundoff(self.rows.width + 6) * size * lengths.max()
         added = self.terms.added[self.terms.kind]
         largest = self.costs.paid(added, state.η) + np.abs(state.F).max(1)
         moved = errors + np.abs(state.η.sum(1) - 1) * largest
         scores = gap_rounding(self.c, moved, 5 * largest, lipschitz=3.0, operations=K + 8)
-        summed = roundoff(n + 4) * (size @ α)  # the error of M(η), each row
         squares = roundoff(K * self.rows.width + 8) * (lengths @ lengths + apart @ apart)
         return float(scores + apart @ summed + summed @ summed + squares)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from mcsvm_lit.core.certificates import score_rounding
+from mcsvm_lit.core.certificates import apart_by_rounding, distance_to_optimum, score_rounding
 from mcsvm_lit.core.estimators import kernel_scores
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import ONE_EACH, Costs, Hinge, by_label, loss_certificate, one_hot
@@ -81,9 +81,10 @@ def psi(G, η):  # -> (n,)
 def score_radius(
     gap,  # P - D
     Kdiag,  # K(x, x) at each point
+    apart=np.inf,  # δ of (4.11), zero where the prototypes are M(η)
 ):  # -> (n,)
     "How far a difference of two scores can be from that of the exact optimum, (10.10)."
-    return np.sqrt(4 * max(gap, 0.0) * np.asarray(Kdiag, float))
+    return distance_to_optimum(gap, apart) * np.sqrt(2 * np.asarray(Kdiag, float))
 
 
 # %% ../../nbs/crammer_singer/10_problem.ipynb #3b8214b6
@@ -199,4 +200,5 @@ class CrammerSinger:
         α = own_and_rest(state.η, self.y, self.c)
         errors = score_rounding(self.sizes, α, self.sizes, self.rounding).max(1)
         point = state.F, state.η, self.y, self.c
-        return loss_certificate(self.loss, *point, n_iter, tol, drift, errors)
+        certificate = loss_certificate(self.loss, *point, n_iter, tol, drift, errors)
+        return replace(certificate, apart=apart_by_rounding(self.sizes, α, self.c))

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit
 
-from mcsvm_lit.core.certificates import score_rounding
+from mcsvm_lit.core.certificates import apart_by_rounding, score_rounding
 from mcsvm_lit.core.kernel_rows import KernelRows
 from mcsvm_lit.core.kernels import Kernel, Side, kernel_block, kernel_sides
 from mcsvm_lit.core.single import DoubleRows, KeptRows, KeptTiles, SingleRows
@@ -302,10 +302,11 @@ class BinaryLogistic:
         "The certificate of a state; an error of scores that were not made again is in it."
         b = self.best_intercept(state.F)
         stale = self.gram.matrix is None
-        errors = self.gram.errors(self.coefficients(state.u)) + (drift if stale else 0.0)
+        a = self.coefficients(state.u)
+        errors = self.gram.errors(a) + (drift if stale else 0.0)
         kmax = float(self.gram.diagonal.max()) if self.intercept else None
         asked = dict(kmax=kmax, b=b, errors=errors, n_iter=n_iter, tol=tol)
         certificate = klr_certificate(state.F, state.u, self.s, self.c, **asked)
-        if not stale:
-            return certificate
-        return replace(certificate, stationarity=max(certificate.stationarity, drift))
+        off = max(certificate.stationarity, drift if stale else 0.0)
+        apart = apart_by_rounding(self.gram.sizes, a, self.c)
+        return replace(certificate, stationarity=off, apart=apart)

@@ -394,14 +394,15 @@ class KernelLogisticRegression(Certified, KernelClassifier):
         if self.kernel_.name == "precomputed":
             raise ValueError(
                 "A precomputed kernel does not hold k(x, x): use "
-                "mcsvm_lit.kernel_logistic.problem.score_bound(certificate_.gap, diagonal)."
+                "score_bound(c.gap + c.rounding, diagonal, apart=c.apart) of "
+                "mcsvm_lit.kernel_logistic.problem, with the certificate c."
             )
         size, K = self.kernel_.sizes(X), len(self.classes_)
-        gap = self.full_certificate_.gap + self.full_certificate_.rounding
+        c, largest = self.full_certificate_, self._largest_diagonal
         if K == 2:
-            radius = score_bound(gap, size**2, self._largest_diagonal)
+            radius = score_bound(c.gap + c.rounding, size**2, largest, c.apart)
         else:
-            radius = softmax_score_bound(gap, size**2, self._largest_diagonal, K)
+            radius = softmax_score_bound(c.gap + c.rounding, size**2, largest, K, c.apart)
         return radius * (1 + roundoff(12)) + 2 * self._score_errors(size)
 
     def _score_errors(self, size):

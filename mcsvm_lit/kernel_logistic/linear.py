@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
+from mcsvm_lit.core.certificates import Certificate, apart_by_rounding, gap_rounding, roundoff
 from mcsvm_lit.core.linear_algebra import definite_solver
 from mcsvm_lit.core.losses import log_probabilities, softmax_kl, softmax_loss
 from mcsvm_lit.core.simplex import own_and_rest
@@ -182,7 +182,7 @@ class LinearLogistic:
         "The certificate of a pair."
         P, gap = self.values(state)
         α = self.coefficients(state.u)
-        errors, apart = self.roundings(state, α)
+        errors, moved, apart = self.roundings(state, α)
         terms = 6 * (1 + np.abs(state.F).max(1) + np.abs(state.b).max() + np.abs(state.u).max(1))
         rounding = gap_rounding(self.c, errors, terms, lipschitz=4.0, operations=3 * self.K + 20)
         unbalanced, trivial = 0.0, self.c.sum() * np.log(self.K)
@@ -198,11 +198,12 @@ class LinearLogistic:
             n_iter=n_iter,
             tol=tol,
             unit=float(self.factor * trivial),
-            rounding=float(self.factor * (rounding + apart)),
+            rounding=float(self.factor * (rounding + moved)),
+            apart=float(np.sqrt(self.factor) * apart),
         )
 
-    def roundings(self, state, α):  # -> (n,), a number
-        "What rounding can do to scores of the rows as they were given, and to ½‖M - M(η)‖²."
+    def roundings(self, state, α):  # -> (n,), two numbers
+        "What rounding can do to scores of the rows as given, and to ½‖M - M(η)‖²; ‖M - M(η)‖."
         table, (n, d) = self.table, self.table.Z.shape
         M, b = state.θ / table.size, state.b
         lengths = table.lengths()
@@ -216,7 +217,9 @@ class LinearLogistic:
         moved = summed + off
         longest = np.linalg.norm(table.prototypes(α), axis=1)
         centring = off @ (longest + apart) + np.abs(b) @ np.abs(α.sum(0))
-        return errors, apart @ summed + moved @ moved + squares + centring
+        far_apart = np.linalg.norm(apart + moved) * (1 + roundoff(self.K * d + 8))
+        far_apart += apart_by_rounding(lengths, α, self.c)
+        return errors, apart @ summed + moved @ moved + squares + centring, far_apart
 
 
 # %% ../../nbs/kernel_logistic/23c_linear.ipynb #f0575a89

@@ -32,7 +32,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
-from mcsvm_lit.core.certificates import Certificate, gap_rounding
+from mcsvm_lit.core.certificates import (
+    Certificate,
+    apart_by_rounding,
+    distance_to_optimum,
+    gap_rounding,
+)
 from mcsvm_lit.core.losses import log_probabilities, softmax_kl, softmax_loss
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.engine.extras import optional
@@ -136,9 +141,11 @@ def softmax_score_bound(
     kxx,  # k(x, x) at each point
     kmax=0.0,  # largest k(x_i, x_i) of the training data if there are intercepts, the best ones
     K=2,
+    apart=np.inf,  # δ of (4.11), zero where the prototypes are those of the multipliers
 ):  # -> (n,)
     "How far any difference of two scores can be from that of the exact model, (23.9)."
-    return np.sqrt(4 * max(gap, 0.0)) * (np.sqrt(np.asarray(kxx, float)) + (K - 1) * np.sqrt(kmax))
+    sizes = np.sqrt(np.asarray(kxx, float)) + (K - 1) * np.sqrt(kmax)
+    return distance_to_optimum(gap, apart) * np.sqrt(2) * sizes
 
 
 # %% ../../nbs/kernel_logistic/23_multinomial.ipynb #536c4f0e
@@ -406,5 +413,8 @@ class SoftmaxLogistic:
     def certify(self, state, n_iter=0, tol=1e-6, drift=0.0):
         "The certificate of a state; scores are always made again, so that no drift is left."
         b = self.best_intercepts(state.F)
-        asked = dict(n_iter=n_iter, tol=tol, errors=self.gram.errors(self.coefficients(state.u)))
-        return softmax_certificate(state.F, state.u, self.y, self.c, b, self.intercept, **asked)
+        α = self.coefficients(state.u)
+        asked = dict(n_iter=n_iter, tol=tol, errors=self.gram.errors(α))
+        point = state.F, state.u, self.y, self.c, b, self.intercept
+        apart = apart_by_rounding(self.gram.sizes, α, self.c)
+        return replace(softmax_certificate(*point, **asked), apart=apart)

@@ -23,7 +23,12 @@ __all__ = [
 import numpy as np
 from scipy.special import expit
 
-from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
+from mcsvm_lit.core.certificates import (
+    Certificate,
+    distance_to_optimum,
+    gap_rounding,
+    roundoff,
+)
 from mcsvm_lit.engine.extras import optional
 
 
@@ -241,6 +246,8 @@ def score_bound(
     gap,  # P - D
     kxx,  # k(x, x) at each point
     kmax=0.0,  # largest k(x_i, x_i) of the training data if there is an intercept, the best one
+    apart=np.inf,  # δ of (4.11), zero where the model is that of its multipliers
 ):  # -> (n,)
     "How far scores can be from those of the exact model, (20.13)."
-    return np.sqrt(2 * max(gap, 0.0)) * (np.sqrt(np.asarray(kxx, float)) + np.sqrt(kmax))
+    sizes = np.sqrt(np.asarray(kxx, float)) + np.sqrt(kmax)
+    return distance_to_optimum(gap, apart) * sizes
