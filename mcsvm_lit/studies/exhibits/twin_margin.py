@@ -32,7 +32,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from mcsvm_lit.core.drawing import COLORS, INK, axes, style
 from mcsvm_lit.core.kernels import Kernel
-from mcsvm_lit.studies.datasets import arrays, load, stratified_holdouts
+from mcsvm_lit.studies.datasets import arrays, stratified_holdouts
 from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
 from mcsvm_lit.studies.runner import averages, column_means, deviation, exhibit, grouped, jobs
 from mcsvm_lit.twin_margin.classifier import TwinMarginSVC, rule_scores
