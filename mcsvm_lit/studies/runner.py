@@ -83,8 +83,8 @@ class Exhibit:
         From rows to rows of the table.
     draw : callable, optional
         From the table to a figure or its axes.
-    columns : sequence of str, default=()
-        How the table is shown, each "heading=key:format".
+    columns : str or sequence of str, default=()
+        How the table is shown, each "heading=key:format"; in one text separated by " | ".
     prints, protocol, why : str, default=""
         What the paper has, how ours is made, and the reason where ours differs.
     claims : dict, optional
@@ -107,7 +107,7 @@ class Exhibit:
     full: list
     table: Callable = list
     draw: Callable | None = None
-    columns: tuple = ()
+    columns: str | tuple = ()
     prints: str = ""
     protocol: str = ""
     why: str = ""
@@ -385,6 +385,7 @@ def markdown_table(rows, columns=()):  # columns: "heading=key:format", or just 
     """Rows as a table in Markdown; a dash where there is no number."""
     if not rows:
         return "*nothing to show*"
+    columns = columns.split(" | ") if isinstance(columns, str) else columns
     spec = [_heading_key_format(c) for c in columns or rows[0]]
     lines = [[heading for heading, *_ in spec], []]
     for _, key, _ in spec:

@@ -254,19 +254,10 @@ def _finish(rows):
 
 
 _ERRORS = (
-    "data set=data",
-    "training examples=train:.0f",
-    "classes=classes:.0f",
-    "σ=σ multiclass:.4g",
-    "β=β multiclass:.3g",
-    "multiclass, %=error multiclass:.2f",
-    "σ=σ rest:.4g",
-    "β=β rest:.3g",
-    "one per class, %=error rest:.2f",
-    "decrease=decrease:.2f",
-    "only multiclass right=multi_only:.0f",
-    "only the other right=rest_only:.0f",
-    "p=p:.2g",
+    "data set=data | training examples=train:.0f | classes:.0f | σ=σ multiclass:.4g | "
+    "β=β multiclass:.3g | multiclass, %=error multiclass:.2f | σ=σ rest:.4g | β=β rest:.3g | "
+    "one per class, %=error rest:.2f | decrease:.2f | only multiclass right=multi_only:.0f | "
+    "only the other right=rest_only:.0f | p:.2g"
 )
 
 
@@ -346,15 +337,9 @@ def _errs_less_at(t, width):  # -> True, False or None
     "Both ways from wide to narrow kernels",
     jobs(data=["vowel"], most=[250], widths=[3]),
     jobs(data=["vowel", "letter"], most=[600], widths=[6]),
-    columns=(
-        "data set=data",
-        "d Var X/2σ²=times:.3g",
-        "multiclass, %=multiclass:.1f",
-        "one per class, %=rest:.1f",
-        "only multiclass right=multi_only",
-        "only the other right=rest_only",
-        "p=p:.2g",
-    ),
+    columns="data set=data | d Var X/2σ²=times:.3g | multiclass, %=multiclass:.1f | "
+    "one per class, %=rest:.1f | only multiclass right=multi_only | "
+    "only the other right=rest_only | p:.2g",
     prints="nothing: our question, why the two ways differ so little",
     claims={
         f"with {name} kernel the multiclass classifier errs less": lambda t, width=width: (
@@ -404,20 +389,10 @@ def _draw_errors(table):
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #e352fa53
 _LARGE = (
-    "data set=data",
-    "training examples=train:.0f",
-    "test examples=test:.0f",
-    "σ=σ:.4g",
-    "β=β:.3g",
-    "cross-validated, %=cv:.2f",
-    "test error, %=ours:.2f",
-    "its standard deviation=sd:.2f",
-    "paper, %=paper:.2f",
-    "wrong=wrong:.0f",
-    "paper, wrong=wrong, paper:.0f",
-    "support patterns=support:.0f",
-    "relative gap=gap:.1e",
-    "labels proved, %=certified:.0f",
+    "data set=data | training examples=train:.0f | test examples=test:.0f | σ:.4g | β:.3g | "
+    "cross-validated, %=cv:.2f | test error, %=ours:.2f | its standard deviation=sd:.2f | "
+    "paper, %=paper:.2f | wrong:.0f | paper, wrong=wrong, paper:.0f | "
+    "support patterns=support:.0f | relative gap=gap:.1e | labels proved, %=certified:.0f"
 )
 
 
@@ -509,19 +484,9 @@ def _errs_less(t, kernel, other):  # -> True, False or None
     jobs(data=["digits"], kernel=_KERNELS, most=[400]),
     jobs(data=["mnist", "usps"], kernel=_KERNELS, most=[2000]),
     table=_nine_errors,
-    columns=(
-        "data set=data",
-        "kernel",
-        "training examples=train:.0f",
-        "β=β:.3g",
-        "cross-validated, %=cv:.2f",
-        "test error, %=ours:.2f",
-        "its standard deviation=sd:.2f",
-        "paper, %=paper:.2f",
-        "wrong=wrong:.0f",
-        "support patterns=support:.0f",
-        "relative gap=gap:.1e",
-    ),
+    columns="data set=data | kernel | training examples=train:.0f | β:.3g | "
+    "cross-validated, %=cv:.2f | test error, %=ours:.2f | its standard deviation=sd:.2f | "
+    "paper, %=paper:.2f | wrong:.0f | support patterns=support:.0f | relative gap=gap:.1e",
     prints="1.24 % on MNIST with degree 9 and normalised images (1.42 % in its Table 2)",
     protocol="β (and the Gaussian's width) by five-fold cross validation on 2000 images, "
     "then all training images",
@@ -613,15 +578,8 @@ def _steps_grow(table):
     jobs(data=["digits"], n=[500]),
     jobs(data=["mnist"], n=[5000]),
     draw=_draw_epsilon,
-    columns=(
-        "data",
-        "rule",
-        "ε",
-        "steps:,.0f",
-        "kernel rows=kernel_rows:,.0f",
-        "gap, %=percent:.2g",
-        "test error, %=error:.2f",
-    ),
+    columns="data | rule | ε | steps:,.0f | kernel rows=kernel_rows:,.0f | gap, %=percent:.2g | "
+    "test error, %=error:.2f",
     prints="a figure",
     claims={
         "from ε = 0.1 on the test error moves by less than half a point": lambda t: all(
@@ -700,7 +658,7 @@ def _greed_is_enough(t):
     jobs(data=["mnist"], n=[1000], most=[200_000]),
     draw=_draw_cooling,
     prints="a figure",
-    columns=("data", "schedule", "steps:,.0f", "objective:.4g", "gap, %=percent:.2g"),
+    columns="data | schedule | steps:,.0f | objective:.4g | gap, %=percent:.2g",
     claims={
         "logarithmic cooling saves more than seven eighths of the steps": _cooling_pays,
         "without an active set it takes no more steps still": _greed_is_enough,
@@ -806,16 +764,8 @@ def _version_row(version, s, rows, products):  # state at the end, rows computed
     jobs(data=["mnist"], n=[250, 500, 1000, 2000]),
     draw=_draw_versions,
     prints="a figure of run times",
-    columns=(
-        "data",
-        "n",
-        "version",
-        "steps:,.0f",
-        "ψ looked at=scanned:,.0f",
-        "kernel evaluations=evaluations:,.0f",
-        "multiplications=products:.2g",
-        "gap, %=percent:.2g",
-    ),
+    columns="data | n | version | steps:,.0f | ψ looked at=scanned:,.0f | "
+    "kernel evaluations=evaluations:,.0f | multiplications=products:.2g | gap, %=percent:.2g",
     claims={"all versions together save two orders of magnitude": lambda t: min(savings(t)) > 100},
 )
 def versions(rng, data, n):  # -> rows
@@ -868,7 +818,7 @@ def _draw_hard(table):
     jobs(data=["digits"]),
     jobs(data=["mnist"]),
     draw=_draw_hard,
-    columns=("data", "example", "label (confusable labels)=caption"),
+    columns="data | example | label (confusable labels)=caption",
     prints="a figure of MNIST images",
 )
 def _hard_digits(rng, data):
@@ -909,13 +859,8 @@ def _norm_finds_fewer(t):
     jobs(r=range(3)),
     jobs(r=range(20)),
     prints='"the norm of τ can be used as an aid for data cleaning"',
-    columns=(
-        "replication=r",
-        "by the norm of τ, %=tau:.0f",
-        "examples of the largest norm=tied",
-        "by slack, %=slack:.0f",
-        "among all examples, %=planted:.1f",
-    ),
+    columns="replication=r | by the norm of τ, %=tau:.0f | examples of the largest norm=tied | "
+    "by slack, %=slack:.0f | among all examples, %=planted:.1f",
     claims={
         "most of the first suspects by slack are mislabelled": _slack_finds,
         "the norm of τ alone finds fewer": _norm_finds_fewer,
@@ -1023,15 +968,8 @@ def _costs_save(t):  # -> True, False or None
     jobs(data=["diabetes", "friedman", "balance", "thyroid"], r=range(3)),
     jobs(data=["diabetes", "friedman", "balance", "thyroid"], r=range(20)),
     table=_mean_costs,
-    columns=(
-        "data set=data",
-        "way",
-        "mean cost=cost:.3f",
-        "saved=saved:.3f",
-        "standard error=error:.3f",
-        "right, %=right:.1f",
-        "splits",
-    ),
+    columns="data set=data | way | mean cost=cost:.3f | saved:.3f | standard error=error:.3f | "
+    "right, %=right:.1f | splits",
     prints="nothing: costs are an extension that the paper leaves for the future",
     protocol="random holdouts of a quarter; 1/β by the mean cost of five folds; Gaussian kernel",
     claims={"with costs the mistakes cost less on every data set": _costs_save},

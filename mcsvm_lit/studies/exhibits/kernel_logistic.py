@@ -356,20 +356,10 @@ def _start_is_why(t):
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #0068af82
 _COST = (
-    "data set=data",
-    "log C=logC",
-    "SMO, steps=steps:,.0f",
-    "passes=smo:,.0f",
-    "from (20.15)=near:,.0f",
-    "relative gap, at most=gap below:.0e",
-    "BFGS in α, passes=alpha:,.0f",
-    "when cut, above by=excess:.0e",
-    "BFGS/SMO=ratio",
-    "the paper=ratio, paper",
-    "at a gap of 1e-6=ratio6",
-    "BFGS in L, passes=chol:,.0f",
-    "Newton=newton:,.0f",
-    "objective=objective:.4g",
+    "data set=data | log C=logC | SMO, steps=steps:,.0f | passes=smo:,.0f | "
+    "from (20.15)=near:,.0f | relative gap, at most=gap below:.0e | BFGS in α, passes=alpha:,.0f | "
+    "when cut, above by=excess:.0e | BFGS/SMO=ratio | the paper=ratio, paper | "
+    "at a gap of 1e-6=ratio6 | BFGS in L, passes=chol:,.0f | Newton=newton:,.0f | objective:.4g"
 )
 
 
@@ -429,18 +419,10 @@ def _groups_end(t):
 
 
 _GROUPS = (
-    "data set=data",
-    "log C=logC",
-    "as printed, passes=printed:,.0f",
-    "gap=printed_gap:.0e",
-    "ended=printed_ended",
-    "corrected, passes=corrected:,.0f",
-    "gap =corrected_gap:.0e",
-    "ended =corrected_ended",
-    "in the group at the end=corrected_near",
-    "rule of rest, passes=rest:,.0f",
-    "gap  =rest_gap:.0e",
-    "ended  =rest_ended",
+    "data set=data | log C=logC | as printed, passes=printed:,.0f | gap=printed_gap:.0e | "
+    "ended=printed_ended | corrected, passes=corrected:,.0f | gap =corrected_gap:.0e | "
+    "ended =corrected_ended | in the group at the end=corrected_near | "
+    "rule of rest, passes=rest:,.0f | gap  =rest_gap:.0e | ended  =rest_ended"
 )
 
 
@@ -536,20 +518,10 @@ def _draw_growth(table):
 
 # %% ../../../nbs/studies/exhibits/66_kernel_logistic.ipynb #873b7e36
 _GROWTH = (
-    "data set=data",
-    "kernel",
-    "n:,.0f",
-    "steps:,.0f",
-    "steps per example=each:.1f",
-    "to gap 1e-6=each6:.1f",
-    "section 5, corrected=corrected:,.0f",
-    "ended=corrected_ended",
-    "section 5, as printed=printed:,.0f",
-    "ended =printed_ended",
-    "to=rule",
-    "exponent=ours:.2f",
-    "standard error=sd:.2f",
-    "paper:.1f",
+    "data set=data | kernel | n:,.0f | steps:,.0f | steps per example=each:.1f | "
+    "to gap 1e-6=each6:.1f | section 5, corrected=corrected:,.0f | ended=corrected_ended | "
+    "section 5, as printed=printed:,.0f | ended =printed_ended | to=rule | exponent=ours:.2f | "
+    "standard error=sd:.2f | paper:.1f"
 )
 
 
@@ -796,16 +768,8 @@ def _behind(t, method, what):  # -> True, False or None
     jobs(r=range(6), points=[10], fine=[20]),
     table=_gaussians_table,
     over="sets",
-    columns=(
-        "method",
-        "measure=what",
-        "ours:.5g",
-        "standard deviation=sd:.2g",
-        "paper:.5g",
-        "training sets=sets",
-        "behind KLR, z=z:+.1f",
-        "beside KLR=beside",
-    ),
+    columns="method | measure=what | ours:.5g | standard deviation=sd:.2g | paper:.5g | "
+    "training sets=sets | behind KLR, z=z:+.1f | beside KLR=beside",
     prints="one training set, one test set of 20000",
     protocol="C and σ² by five-fold cross validation; a 10 × 10 grid, then 20 × 20; "
     "six training sets; loss under the law itself by (66.1)",
@@ -915,17 +879,8 @@ def _on_test(logq, decide, T, t):  # -> likelihood lost and share of errors, wit
     table=_benchmark_table,
     over="sets",
     draw=_draw_benchmark,
-    columns=(
-        "data set=data",
-        "measure=what",
-        "method",
-        "ours:.4g",
-        "standard deviation=sd:.2g",
-        "paper:.5g",
-        "training sets=sets",
-        "σ²=σ2:.3g",
-        "C:.3g",
-    ),
+    columns="data set=data | measure=what | method | ours:.4g | standard deviation=sd:.2g | "
+    "paper:.5g | training sets=sets | σ²=σ2:.3g | C:.3g",
     prints="one training set of each",
     protocol="C and σ² by five-fold cross validation, 5 × 5, then 3 × 3",
     claims={
@@ -986,17 +941,8 @@ def _reached_on_one(t):
     jobs(data=["waves"], method=["KLR", "SVM"], r=[0], points=[4]),
     jobs(data=["image"], method=["KLR", "SVM"], r=range(9), points=[20]),
     table=_bounded_below,
-    columns=(
-        "data set=data",
-        "method",
-        "training set=r",
-        "fewest wrong=wrong",
-        "of=test",
-        "error=error:.4f",
-        "paper, wrong=wrong, paper",
-        "σ²=σ2:.3g",
-        "C:.3g",
-    ),
+    columns="data set=data | method | training set=r | fewest wrong=wrong | of=test | error:.4f | "
+    "paper, wrong=wrong, paper | σ²=σ2:.3g | C:.3g",
     prints="18 errors with logistic regression and 20 with the SVM, of 1010",
     protocol="C and σ² chosen on the test part itself, from 20 × 20 points; nine training sets",
     claims={"both methods reach the paper's counts on one training set, the same": _reached_on_one},
@@ -1031,18 +977,9 @@ def _errors_of(method, X, s, T, t, σ2, C):  # -> how many test examples a metho
     _SMALL_SEARCH,
     jobs(data=["image"], method=["KLR", "SVM"], r=[0], points=[10], fine=[20]),
     table=_bounded_below,
-    columns=(
-        "data set=data",
-        "method",
-        "σ²=σ2:.3g",
-        "C:.4g",
-        "wrong",
-        "σ², 5 × 5 and 3 × 3=coarser σ2:.3g",
-        "C, 5 × 5 and 3 × 3=coarser C:.4g",
-        "wrong, 5 × 5 and 3 × 3=coarser wrong",
-        "of=test",
-        "paper, wrong=wrong, paper",
-    ),
+    columns="data set=data | method | σ²=σ2:.3g | C:.4g | wrong | "
+    "σ², 5 × 5 and 3 × 3=coarser σ2:.3g | C, 5 × 5 and 3 × 3=coarser C:.4g | "
+    "wrong, 5 × 5 and 3 × 3=coarser wrong | of=test | paper, wrong=wrong, paper",
     prints="18 errors with logistic regression and 20 with the SVM, of 1010",
     protocol=_AS_PRINTED,
 )
@@ -1080,17 +1017,8 @@ def _in_deviations(rows):  # -> a row for each method and measure
     jobs(data=["banana", "waveform", "splice"], method=list(WAYS), r=[0], points=[10], fine=[20]),
     table=_in_deviations,
     over="sets",
-    columns=(
-        "data set=data",
-        "measure=what",
-        "method",
-        "ours:.4g",
-        "standard deviation=sd:.2g",
-        "paper:.5g",
-        "deviations apart=apart:+.1f",
-        "σ²=σ2:.3g",
-        "C:.4g",
-    ),
+    columns="data set=data | measure=what | method | ours:.4g | standard deviation=sd:.2g | "
+    "paper:.5g | deviations apart=apart:+.1f | σ²=σ2:.3g | C:.4g",
     prints="one training set of each",
     protocol=_AS_PRINTED,
 )
@@ -1159,13 +1087,7 @@ def _draw_reliability(table):
     jobs(data=["banana", "splice", "waveform", "land", "image"], fine=[3]),
     table=_no_gap,
     draw=_draw_reliability,
-    columns=(
-        "data set=data",
-        "method",
-        "forecast:.2f",
-        "came true=share:.2f",
-        "test examples=n:.0f",
-    ),
+    columns="data set=data | method | forecast:.2f | came true=share:.2f | test examples=n:.0f",
     prints="no such picture",
     protocol="the first training set, parameters chosen as for Table 4",
     claims={

@@ -381,14 +381,7 @@ def _gumbel_is_nearer(t):
     jobs(rep=list(range(60)), d=[0.05], n=[1000], n_test=[4000]),
     table=lambda rows: _averages(rows, ("weights", "1-norm", "exact labels"), "estimate"),
     counts="rep",
-    columns=(
-        "estimate",
-        "runs",
-        "weights=weights:.0f",
-        "1-norm=1-norm:.3f",
-        "sd=sd 1-norm:.3f",
-        "exact labels=exact labels:.3f",
-    ),
+    columns="estimate | runs | weights:.0f | 1-norm:.3f | sd=sd 1-norm:.3f | exact labels:.3f",
     prints="the row of the paper's Table 4, not in our copy",
     protocol="1-norm errors; C tuned once per replication at Gumbel weights; 60 replications",
     claims={
@@ -534,14 +527,8 @@ def _no_other(column, sign):  # -> claim
     jobs(rep=list(range(20)), n_weights=[256], methods=[list(_OTHERS)]),
     counts="rep",
     table=lambda rows: _averages(rows, ("log-likelihood", "wrong")),
-    columns=(
-        "method=method",
-        "runs=runs",
-        "log-likelihood=log-likelihood:.2f",
-        "sd=sd log-likelihood:.2f",
-        "wrong of 58=wrong:.1f",
-        "sd=sd wrong:.1f",
-    ),
+    columns="method | runs | log-likelihood:.2f | sd=sd log-likelihood:.2f | "
+    "wrong of 58=wrong:.1f | sd=sd wrong:.1f",
     prints="a table, not in our copy",
     protocol="19, 23 and 16 wines held out, eight folds for C; 20 random splits (the paper: one)",
     claims={
@@ -579,13 +566,9 @@ def _sometimes_infinite(t):
     "The wines: the cumulative logit with a slope for each threshold",
     jobs(rep=list(range(20))),
     counts="rep",
-    columns=(
-        "split=rep",
-        "wines with a negative probability=negative",
-        "wines whose own class has at most zero=at most zero",
-        "least probability=least:.3f",
-        "wrong of 58=wrong",
-    ),
+    columns="split=rep | wines with a negative probability=negative | "
+    "wines whose own class has at most zero=at most zero | least probability=least:.3f | "
+    "wrong of 58=wrong",
     prints="CLM has a log-likelihood of minus infinity, on one split",
     protocol="as Table 6; two binary logistic regressions in place of one ordinal fit",
     claims={
@@ -723,7 +706,7 @@ def _too_fast_is_behind(t):
     table=_along_n,
     draw=_draw_growth,
     counts="rep",
-    columns=("way", "n", "C:.3g", "runs", "1-norm=1-norm:.3f", "sd=sd 1-norm:.3f"),
+    columns="way | n | C:.3g | runs | 1-norm:.3f | sd=sd 1-norm:.3f",
     prints="Theorem 2, without an experiment",
     protocol="truncated hinge, Gumbel weights, no temperature; 2000 test points",
     claims={

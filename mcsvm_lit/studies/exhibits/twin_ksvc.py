@@ -132,17 +132,8 @@ def _same_sizes(t):
     "The data sets",
     jobs(data=_FEW),
     jobs(data=list(_PAPER1)),
-    columns=(
-        "data set=data",
-        "samples=n:.0f",
-        "paper=n, paper:.0f",
-        "features=d:.0f",
-        "paper=d, paper:.0f",
-        "classes=K:.0f",
-        "paper=K, paper:.0f",
-        "sizes=sizes",
-        "paper=sizes, paper",
-    ),
+    columns="data set=data | samples=n:.0f | paper=n, paper:.0f | features=d:.0f | "
+    "paper=d, paper:.0f | classes=K:.0f | paper=K, paper:.0f | sizes | paper=sizes, paper",
     prints="all counts",
     claims={
         "all counts are the same, and class sizes up to their order": lambda t: (
@@ -342,13 +333,8 @@ def _draw_repetitions(table):
     REGISTRY["TKP/table_2"].quick,
     REGISTRY["TKP/table_2"].full,
     draw=_draw_repetitions,
-    columns=(
-        "data set=data",
-        "repetition=r:.0f",
-        "ours=ours:.2f",
-        "pairs alone=alone:.2f",
-        "grid search=grid:.2f",
-    ),
+    columns="data set=data | repetition=r:.0f | ours:.2f | pairs alone=alone:.2f | "
+    "grid search=grid:.2f",
     prints="curves without numbers; in words: much better on CMC, Iris, Seeds, Robotnavigation "
     "and Vowel",
     protocol="as Table 2; grid search: the best of 21 × 21 values of (λ1, λ2) for each pair, "
@@ -554,17 +540,9 @@ _PATHS = jobs(data=["iris", "wine", "new_thyroid", "glass"], r=[0]), _REPETITION
     "Starting events of a path",
     *_PATHS,
     table=_totals,
-    columns=(
-        "data set=data",
-        "training samples=n:.0f",
-        "QPP (3)=(3):.0f",
-        "paper=(3), paper:.0f",
-        "QPP (18)=(18):.0f",
-        "paper=(18), paper:.0f",
-        "both=both:.0f",
-        "paper=both, paper:.0f",
-        "solutions, all pairs=solutions:.0f",
-    ),
+    columns="data set=data | training samples=n:.0f | QPP (3)=(3):.0f | paper=(3), paper:.0f | "
+    "QPP (18)=(18):.0f | paper=(18), paper:.0f | both:.0f | paper=both, paper:.0f | "
+    "solutions, all pairs=solutions:.0f",
     prints="events, and seconds (ours are with the benchmarks)",
     protocol="averages over pairs and repetitions, paths to λ = 0; robot: 1000 training samples",
     claims={"events grow with the number of samples, not down the list": _grow_with_samples},
@@ -637,13 +615,8 @@ def _worst(rows):
     "Largest violation and relative duality gap along every path",
     *_PATHS,
     table=_worst,
-    columns=(
-        "data set=data",
-        "programs=programs:.0f",
-        "break points=solutions:.0f",
-        "largest violation=violation:.0e",
-        "largest relative gap=gap:.0e",
-    ),
+    columns="data set=data | programs:.0f | break points=solutions:.0f | "
+    "largest violation=violation:.0e | largest relative gap=gap:.0e",
     prints="nothing: our question",
     protocol="both ends and the middle of every piece "
     "(every n-th piece where a path has more than 2000)",
@@ -673,13 +646,7 @@ def _by_rule(rows):
     jobs(data=["iris", "wine"], eps=[0.05, 0.2], r=range(2)),
     jobs(data=[*_FEW, "seeds"], eps=[0.05, 0.2], r=range(3)),
     table=_by_rule,
-    columns=(
-        "data set=data",
-        "ε=eps",
-        "nearest=nearest:.2f",
-        "Step 4=paper rule:.2f",
-        "(65)=threshold:.2f",
-    ),
+    columns="data set=data | ε=eps | nearest:.2f | Step 4=paper rule:.2f | (65)=threshold:.2f",
     prints="nothing: the paper does not say which of its two rules a number is for",
     protocol="parameters of each pair chosen alone, under the same rule; no ascent on the vote",
     claims={
@@ -799,7 +766,7 @@ def _sets_are_right(t):
     "The sets of both programs at one λ (Figures 2 to 5)",
     jobs(program=[3, 18]),
     draw=_draw_sets,
-    columns=("program", "group", "value:.3f", "margin", "multiplier:.3f", "set"),
+    columns="program | group | value:.3f | margin | multiplier:.3f | set",
     prints="drawings without data",
     protocol="iris standardised, versicolor against virginica, λ = 1",
     claims={"full on the left, none on the right, at the margin in the elbow": _sets_are_right},
@@ -858,7 +825,7 @@ def _one_side_moves(t):
     "One event of each of the eight kinds",
     jobs(program=[3]),
     draw=_draw_events,
-    columns=("number", "move", "λ=lam:.4g", "multiplier:.3f", "missing to the margin=missing:.3f"),
+    columns="number | move | λ=lam:.4g | multiplier:.3f | missing to the margin=missing:.3f",
     prints="a drawing without data",
     protocol="iris standardised, versicolor against virginica, the first program",
     claims={"a sample moves along a bound or along its margin": _one_side_moves},
@@ -968,7 +935,7 @@ def _draw_case(table):
     "A case in the plane: vote and pairs",
     jobs(case=[1]),
     draw=_draw_case,
-    columns=("kind", "label", "ours", "fixed"),
+    columns="kind | label | ours | fixed",
     prints="99.3333 % for ours and 96.6667 % for the classifier without paths, "
     '"on the testing set"',
     protocol="three Gaussian clouds, 150 points, a quarter for the test",
@@ -1009,7 +976,7 @@ def _draw_surfaces(table):
     "Held-out accuracy of each pair over (λ1, λ2)",
     jobs(case=[1]),
     draw=_draw_surfaces,
-    columns=("pair", "λ₁=lam1:.3g", "λ₂=lam2:.3g", "accuracy, %=accuracy:.2f"),
+    columns="pair | λ₁=lam1:.3g | λ₂=lam2:.3g | accuracy, %=accuracy:.2f",
     prints="heat maps; the highest accuracy of the pair (2, 3) is 99.12 %",
     protocol="the clouds of Figure 8, five folds; exact surfaces, read off at 31 × 31 points",
 )
@@ -1076,7 +1043,7 @@ def _inside_the_box(t):
     "An entire path on wine: the first program",
     jobs(program=[3]),
     draw=_draw_path,
-    columns=("λ=lam:.4g", "α=α0:.4f", "β=β0:.4f", "b=b:.4f"),
+    columns="λ=lam:.4g | α=α0:.4f | β=β0:.4f | b:.4f",
     prints="six panels of curves",
     protocol="first pair, training part of repetition 0",
     claims={"multipliers begin at 1 and stay between 0 and 1": _inside_the_box},
@@ -1094,7 +1061,7 @@ _ = exhibit(
     "An entire path on wine: the second program",
     jobs(program=[18]),
     draw=_draw_path,
-    columns=("λ=lam:.4g", "μ=α0:.4f", "ρ=β0:.4f", "b=b:.4f"),
+    columns="λ=lam:.4g | μ=α0:.4f | ρ=β0:.4f | b:.4f",
     prints="six panels of curves",
     protocol="first pair, training part of repetition 0",
     claims=REGISTRY["TKP/figure_10"].claims,

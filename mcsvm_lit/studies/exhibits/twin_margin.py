@@ -183,18 +183,9 @@ def _never_worse(t):
 
 
 _SHOW3 = (
-    "data",
-    "kernel",
-    "holdouts",
-    "ours=ours:.2f",
-    "±=sd:.2f",
-    "paper=paper:.2f",
-    "±=paper sd:.2f",
-    "last of ties=last:.2f",
-    "±=last sd:.2f",
-    "cross-validated=honest:.2f",
-    "±=honest sd:.2f",
-    "its rule, mostly=rule",
+    "data | kernel | holdouts | ours:.2f | ±=sd:.2f | paper:.2f | ±=paper sd:.2f | "
+    "last of ties=last:.2f | ±=last sd:.2f | cross-validated=honest:.2f | ±=honest sd:.2f | "
+    "its rule, mostly=rule"
 )
 
 
@@ -321,18 +312,8 @@ def _allocations(over, draws=1):  # -> jobs
     table=_by_draw,
     over="holdouts",
     theirs=100,
-    columns=(
-        "data",
-        "kernel",
-        "odd row to=odd",
-        "draw",
-        "holdouts",
-        "ours=ours:.2f",
-        "±=sd:.2f",
-        "paper=paper:.2f",
-        "±=paper sd:.2f",
-        "standard errors apart=apart:+.1f",
-    ),
+    columns="data | kernel | odd row to=odd | draw | holdouts | ours:.2f | ±=sd:.2f | paper:.2f | "
+    "±=paper sd:.2f | standard errors apart=apart:+.1f",
     prints="one mean for each cell; not which class has the odd row",
     protocol="the paper's, as in Table 3, first of the ties",
     claims={
@@ -364,7 +345,7 @@ def _same_sizes(t):
     "table_2",
     "The data sets",
     jobs(data=list(_PAPER_2)),
-    columns=("data", "observations, features, classes=ours", "paper", "of each class=shares"),
+    columns="data | observations, features, classes=ours | paper | of each class=shares",
     prints="source, field and sizes of both data sets",
     claims={"sizes are the paper's": _same_sizes},
 )
@@ -400,13 +381,8 @@ def _distances_at(α, X, y, r):  # -> (n, K)
     "Signed distances at different α, the same ν/α",
     jobs(data=["iris"], powers=[[-4, 0, 4]]),
     jobs(data=["iris", "wine"], powers=[list(range(-8, 9))]),
-    columns=(
-        "data",
-        "values of α=alphas",
-        "largest distance=largest:.3g",
-        "largest difference=difference:.1e",
-        "rows decided otherwise=changed",
-    ),
+    columns="data | values of α=alphas | largest distance=largest:.3g | "
+    "largest difference=difference:.1e | rows decided otherwise=changed",
     prints="nothing: a grid of 17 values, no remark that it is idle",
     claims={
         "distances agree to a thousandth of the largest, at most one row in a hundred is "
@@ -471,15 +447,9 @@ def _auto_follows(t):
     jobs(data=["iris", "wine"], kernel=list(_PLAIN), i=range(4)),
     counts="i",
     table=_by_rule,
-    columns=(
-        "data",
-        "kernel",
-        "nearest plane, %=distance:.1f",
-        "signed, %=signed:.1f",
-        "vote, %=vote:.1f",
-        "one-versus-one, %=one-versus-one:.1f",
-        "rule by cross-validation, %=auto:.1f",
-    ),
+    columns="data | kernel | nearest plane, %=distance:.1f | signed, %=signed:.1f | "
+    "vote, %=vote:.1f | one-versus-one, %=one-versus-one:.1f | "
+    "rule by cross-validation, %=auto:.1f",
     prints="announced, not shown",
     protocol="stratified 75/25 holdouts, scaling and choice on training rows",
     claims={
@@ -599,7 +569,7 @@ def _draw_figure_1(table):
     "Planes of two classes and the classifier between them",
     jobs(m=[30]),
     draw=_draw_figure_1,
-    columns=("x1:.2f", "x2:.2f", "label"),
+    columns="x1:.2f | x2:.2f | label",
     prints="a figure without its points",
 )
 def _figure_1(rng, m):  # -> rows
