@@ -6,7 +6,6 @@
 __all__ = [
     "LEVEL",
     "POWER",
-    "WORDS",
     "Comparison",
     "compare",
     "number",
@@ -29,7 +28,7 @@ from scipy.stats import norm, t
 # %% ../../nbs/studies/62b_verdicts.ipynb #23af09a0
 LEVEL = 0.05  # how often two results of one process may be told apart
 POWER = 0.8  # how surely a difference that matters must be seen, before two results agree
-WORDS = "agrees", "differs", "undecided"
+_WORDS = "agrees", "differs", "undecided"
 
 
 class Comparison(NamedTuple):
@@ -108,7 +107,7 @@ def judgements(table, over="", theirs=1):  # -> list of Comparison, one for each
 def counted(comparisons):  # -> (agrees, differs, undecided)
     "Count the words of comparisons."
     words = Counter(c.word for c in comparisons)
-    return tuple(words[word] for word in WORDS)
+    return tuple(words[word] for word in _WORDS)
 
 
 # %% ../../nbs/studies/62b_verdicts.ipynb #e825283b
