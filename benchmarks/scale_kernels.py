@@ -213,7 +213,7 @@ def landmarks(repeat):
     before the fit, data included, and its peak. The gap is that among the functions of the
     landmarks, rounding included; optimum ≥ is the share of the objective reached that the
     certificate of the full kernel proves to be needed: what is missing to 100 % is the most that
-    the full kernel could gain, and for so many rows a pessimistic bound of it (7c.3).
+    the full kernel could gain, and for so many rows a pessimistic bound of it (7c.4).
     Right: share of 10,000 new rows. `SVC` sees a part of the rows. `Nystroem` draws its landmarks
     at random and is given our `gamma`; its features stay in memory as a whole."""
     jobs = [

@@ -92,7 +92,7 @@ class LandmarkSpan(NamedTuple):
 
 # %% ../../nbs/core/07c_landmarks.ipynb #53469462
 def accepted(S, then, rng):  # what is left of drawn rows, and E_ii when drawn -> places, factor
-    "Which of the drawn rows become landmarks, each by (7c.5) after those before it."
+    "Which of the drawn rows become landmarks, each by (7c.2) after those before it."
     now, chosen = S.diagonal().copy(), []
     least = np.maximum(rng.random(len(S)) * then, np.finfo(float).eps * then.max())
     L = np.zeros((len(S), len(S)))
@@ -107,7 +107,7 @@ def accepted(S, then, rng):  # what is left of drawn rows, and E_ii when drawn -
 
 
 def _random_pivots(kernel, X, rank, rng):  # -> at most `rank` rows, Lᵀ
-    "Landmarks drawn by (7c.5), and the factor L of what they explain of the kernel matrix."
+    "Landmarks drawn by (7c.2), and the factor L of what they explain of the kernel matrix."
     left = kernel.diag(X).astype(float)
     total, T, pivots = left.sum(), np.empty((min(rank, len(left)), len(left))), []
     while len(pivots) < len(T) and left.sum() > _EXHAUSTED * total:
@@ -219,7 +219,7 @@ class LandmarkFit:
     full : Certificate
         Among all functions of the kernel.
     share : float
-        t of (7c.4): so much of α makes the best bound.
+        t of (7c.5): so much of α makes the best bound.
     """
 
     landmarks: LandmarkSpan
@@ -329,7 +329,7 @@ class Footing:
         return M, self.doubt.inverse * (summed + substituted)
 
     def square_in_span(self, pull, bias):  # bias: Known -> Known
-        "‖M‖² of (7c.2), and what (7c.7) leaves open."
+        "‖M‖² of (7c.3), and what (7c.7) leaves open."
         (M, e), θ = self.projected(pull), self.doubt.metric
         most = ((M + e) ** 2).sum() / (1 - θ) if θ < 1 else np.inf
         return Known(M @ M + bias.value, most - M @ M + bias.error)
@@ -432,11 +432,11 @@ class SpanPoint:
         return square_of_bias(self.α.sum(0), np.abs(self.α).sum(0), len(self.α))
 
     def square_in_span(self):  # -> Known
-        "‖M‖² of (7c.2), and what (7c.7) leaves open."
+        "‖M‖² of (7c.3), and what (7c.7) leaves open."
         return self.footing.square_in_span(self.pull(np.arange(len(self.α))), self.of_bias())
 
     def square(self, in_span):  # square_in_span() -> Known
-        "q of (7c.4): computed, for one group, else an upper bound."
+        "q of (7c.5): computed, for one group, else an upper bound."
         S = np.flatnonzero(np.abs(self.α).max(axis=1) > 0)
         if len(S) <= EXACT_UP_TO:
             return self.whole_square(S)
@@ -449,13 +449,13 @@ class SpanPoint:
         return Known(squares.sum() + bias.value, errors.sum() + bias.error)
 
     def left_of_groups(self, S):  # rows with α ≠ 0 -> (K,)
-        "The sum of the lengths in (7c.3), over groups from all over the rows."
+        "The sum of the lengths in (7c.4), over groups from all over the rows."
         number = -(-len(S) // _GROUP)
         none = np.zeros(self.α.shape[1])
         return sum((self.left_of(S[j::number]) for j in range(number)), none)
 
     def left_of(self, B):  # rows -> (K,)
-        "The most that a group can have outside of the span, for each class, (7c.3)."
+        "The most that a group can have outside of the span, for each class, (7c.4)."
         (squares, errors), θ = self.among(B), self.footing.doubt.metric
         M, e = self.projected(B)
         inside = np.maximum(M - e, 0) ** 2 / (1 + θ) if np.isfinite(θ) else 0.0
@@ -463,13 +463,13 @@ class SpanPoint:
 
 
 def beyond(in_span, left):  # left: sums of what groups have outside of the span (K,) -> Known
-    "q of (7c.4), bounded from above."
+    "q of (7c.5), bounded from above."
     return Known(in_span.value + in_span.error + left @ left, 0.0)
 
 
 # %% ../../nbs/core/07c_landmarks.ipynb #365f11a7
 def best_bound(h, q):  # Σ c h, Σ α'Kα -> the lower bound, t
-    "(7c.4)."
+    "(7c.5)."
     if q <= h or q == 0:
         return h - q / 2, 1.0
     h = max(h, 0.0)
@@ -500,7 +500,7 @@ def span_certificates(point, F, η, c, parts, free=False, **asked):  # noqa: PLR
     Returns
     -------
     Certificate, Certificate, float
-        Among the functions of the landmarks, and among all; t of (7c.4).
+        Among the functions of the landmarks, and among all; t of (7c.5).
     """
     (ℓ, h), norm, in_span = parts, point.norm(), point.square_in_span()
     rounding, largest = sums_rounding(point, F, η, c, parts)

@@ -58,7 +58,7 @@ SMALL = 2000
 
 
 class Ascent(NamedTuple):
-    "Where an ascent stands; classes are rows."
+    "The variables of an ascent; classes are rows."
 
     V: Matrix  # v (K, n), with the penalty's part
     η: Matrix  # multipliers of all classes (K, n)
@@ -69,7 +69,7 @@ class Ascent(NamedTuple):
 # %% ../../nbs/probability/52c_ascent.ipynb #18858cda
 @kernel("i8, f8[:,::1], f8[:,::1], f8")
 def promise(i, V, η, d):  # d: R_ii + ρ -> (about what a step gains, part of the gap)
-    "What an example promises, and its part of (52.14)."
+    "Return about what a step at an example gains, and its part of (52.17)."
     K, top, low, g = len(V), -np.inf, np.inf, 0.0
     for r in range(K):
         top = max(top, V[r, i])
@@ -92,7 +92,7 @@ def add_row(v, row, ρ, δ):  # changes v
 
 @kernel("f8[:,::1], f8, Ascent, f8[::1]")
 def survey(R, ρ, at, gain):  # fills gain (n,) -> (gap, largest gain)
-    "What a step at each example promises."
+    "Predict the gain of a step at each example."
     V, η, gap, best = at.V, at.η, 0.0, 0.0
     for i in range(len(gain)):
         gain[i], g = promise(i, V, η, R[i, i] + ρ)
@@ -153,7 +153,7 @@ def level(R, ρ, at):  # changes at
 
 # %% ../../nbs/probability/52c_ascent.ipynb #38cef64c
 class Multipliers:
-    "The method of multipliers (52.13) on its way from a state to the solution."
+    "The method of multipliers (52.16) on its way from a state to the solution."
 
     def __init__(self, problem, state):
         self.R, self.c, self.y, self.b = problem.gram, problem.c, problem.y, state.b
@@ -179,7 +179,7 @@ class Multipliers:
         return change + state.F.T
 
     def values(self):
-        "The objective and the gap (52.14)."
+        "The objective and the gap (52.17)."
         V, η, A, balance = self.at
         top = V.max(0)
         half = ((A * V).sum() + A[self.own].sum()) / 2  # Σ_k A_ik = 0
@@ -216,7 +216,7 @@ class Multipliers:
         return ascend(self.R, self.c, self.ρ, self.at, target, most)
 
     def move_intercepts(self):
-        "b by (52.13); a common constant changes nothing and is taken off."
+        "b by (52.16); a common constant changes nothing and is taken off."
         step = self.ρ * self.at.balance
         self.b = self.b + step
         mean = self.b.mean()
@@ -224,7 +224,7 @@ class Multipliers:
         self.at.V[:] += (step - mean)[:, None]
 
     def state(self):
-        "Where the method stands."
+        "The present state."
         V = self.at.V - 1
         V[self.own] += 1
         F = np.ascontiguousarray((V - self.ρ * self.at.balance[:, None]).T)
@@ -236,7 +236,7 @@ class Multipliers:
 # %% ../../nbs/probability/52c_ascent.ipynb #10a51759
 @dataclass(frozen=True)
 class DualAscent:
-    """The method of multipliers (52.13) with ascent on single examples, for the hinge.
+    """The method of multipliers (52.16) with ascent on single examples, for the hinge.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ class HingeSolution(NamedTuple):
 
 
 def solution_of(problem, state, certificate=None, tol=1e-8):  # -> HingeSolution
-    "The solution that a state describes, with its certificate."
+    "Return the solution that a state describes, with its certificate."
     if certificate is None:
         state, _ = problem.refresh(state)
         certificate = problem.certify(state, tol=tol)

@@ -14,7 +14,7 @@ __all__ = [
     "score_steps",
     "multiplier_steps",
     "solve_direction",
-    "pull_at",
+    "steepness_at",
     "value_at",
     "reach",
     "newton_terms",
@@ -90,7 +90,7 @@ def backsolve(L, x):  # x becomes the solution of L L' x = x
 # %% ../../nbs/probability/52b_interior_loops.ipynb #e8e9165c
 @kernel("f8[:,::1], f8[::1], i8, i8, f8[::1]")
 def laplacian_entries(D, total, k, l, M):  # fills M (n,)
-    "Entry (k, l) of M_i of (52.11), for every example."
+    "Entry (k, l) of M_i of (52.13), for every example."
     for i in range(len(D)):
         M[i] = -D[i, l]
         if k == l:
@@ -206,7 +206,7 @@ def solve_direction(Z1, L, newton, d):  # fills d
 
 # %% ../../nbs/probability/52b_interior_loops.ipynb #f72238e8
 @kernel("f8, f8")
-def pull_at(u, ρ):
+def steepness_at(u, ρ):
     "Minus the slope of a smooth loss."
     return np.exp(-u) if ρ == 0 else 1 / (ρ + np.exp(u))
 
@@ -247,7 +247,7 @@ def reach(m, p, d):  # a point, a direction -> (longest step, complementarity af
 # %% ../../nbs/probability/52b_interior_loops.ipynb #6be5f906
 @kernel("Conditions, Interior, Newton")
 def newton_terms(m, p, newton):  # fills D, h and total -> complementarity
-    "D and h of (52.10) at a point."
+    "D and h of (52.12) at a point."
     y, c, smooth, ρ = m.y, m.c, m.smooth, m.ρ
     _, F, ξ, s, η = p
     D, h, _, _, total = newton
@@ -257,8 +257,8 @@ def newton_terms(m, p, newton):  # fills D, h and total -> complementarity
         total[i] = 0.0
         for k in range(K):
             if smooth and k == y[i]:
-                pull = pull_at(F[i, k] - ξ[i], ρ)
-                D[i, k] = c[i] * pull * (1 - ρ * pull)
+                steepness = steepness_at(F[i, k] - ξ[i], ρ)
+                D[i, k] = c[i] * steepness * (1 - ρ * steepness)
                 h[i, k] = 0.0
             else:
                 D[i, k] = η[i, k] / s[i, k]
@@ -270,7 +270,7 @@ def newton_terms(m, p, newton):  # fills D, h and total -> complementarity
 
 @kernel("Conditions, Interior, Newton")
 def residuals(m, p, newton):  # fills rd and rc -> the largest residual
-    "What the second and third of the conditions (52.9) lack at a point."
+    "Fill in the residuals of the second and third of the conditions (52.11)."
     Z1, y, c, B, ε = m.Z1, m.y, m.c, m.B, m.ε
     Θ, η, rd, rc = p.Θ, p.η, newton.rd, newton.rc
     (n, q), K = Z1.shape, len(B)
@@ -330,7 +330,7 @@ def advance(m, p, d, t):  # changes p
     if smooth:
         for i in range(len(y)):
             s[i, y[i]] = 1.0
-            η[i, y[i]] = c[i] * (1 - pull_at(F[i, y[i]] - ξ[i], ρ))
+            η[i, y[i]] = c[i] * (1 - steepness_at(F[i, y[i]] - ξ[i], ρ))
 
 
 @kernel("Conditions, Interior, Interior")
@@ -379,12 +379,12 @@ def interior(m, p, tol, most):  # moves p to the solution -> steps
 
 # %% ../../nbs/probability/52b_interior_loops.ipynb #89194172
 def in_row_space(Z):  # rows (n, q), q >= n -> L (n, n), Q (q, n)
-    "The factors of Z = L Qᵀ, (52.18)."
+    "The factors of Z = L Qᵀ, (52.14)."
     Q, R = np.linalg.qr(Z.T)
     return np.ascontiguousarray(R.T), Q
 
 
-def in_the_span(m):  # Conditions -> the same for L of (52.18), and Q
+def in_the_span(m):  # Conditions -> the same for L of (52.14), and Q
     "The problem in as many columns as there are examples."
     L, Q = in_row_space(m.Z1[:, :-1])
     Z1 = np.ascontiguousarray(np.c_[L, m.Z1[:, -1]])
@@ -392,7 +392,7 @@ def in_the_span(m):  # Conditions -> the same for L of (52.18), and Q
 
 
 def from_the_span(Θ, Q, B):  # [V, b], Q, linear term -> [W, b]
-    "The weights of (52.18), and the intercepts."
+    "The weights of (52.14), and the intercepts."
     V, b, B = Θ[:, :-1], Θ[:, -1], B[:, :-1]
     return np.c_[V @ Q.T - (B - B @ Q @ Q.T), b]
 
@@ -416,7 +416,7 @@ SHARPEST = 1e-8  # an interior point is followed this far, since its last digits
 
 @dataclass(frozen=True)
 class InteriorPoint:
-    """The interior point method (52.9) on the rows of a problem; its steps are Newton steps.
+    """The interior point method (52.11) on the rows of a problem; its steps are Newton steps.
 
     Parameters
     ----------
@@ -444,7 +444,7 @@ class InteriorPoint:
         effort.give_up()
         on = np.flatnonzero(problem.c > 0)
         β = problem.β
-        σ2 = (problem.Z[on] ** 2).sum(1).mean() or 1.0  # (52.12)
+        σ2 = (problem.Z[on] ** 2).sum(1).mean() or 1.0  # (52.15)
         m = conditions(
             problem.Z[on] / σ2**0.5,
             problem.y[on],

@@ -88,7 +88,7 @@ def hinge_values(F, α, y, c, β=None, b=0.0, loss="hinge"):  # -> (P, D)
 
 # %% ../../nbs/probability/52_problem.ipynb #000c8f0e
 def hinge_rounding(F, α, y, c, β, b, loss, errors):  # noqa: PLR0913 (as `hinge_certificate`)
-    "How far P, D and the gap can be from those of exact arithmetic, (52.16)."
+    "How far P, D and the gap can be from those of exact arithmetic, (52.7)."
     φ, u = margin_loss(loss), gaps_between(F, y).min(1)
     p = np.divide(α.sum(1), c, out=np.ones(len(c)), where=c > 0)
     largest = 1 + np.abs(F).max(1) + np.abs(b).max() + φ.terms(p)
@@ -133,7 +133,7 @@ def hinge_certificate(  # noqa: PLR0913 (a point, its problem, and what is known
 def hinge_dual_cvxpy(
     R, y, c, K, β=None, solver="ECOS", **kw
 ):  # kernel matrix (n, n) -> (α, value of the maximum)
-    "The hinge's dual (52.7), corrected, for a general solver."
+    "The hinge's dual (52.8), corrected, for a general solver."
     cp = optional("cvxpy")
 
     Y = np.eye(K)[y]
@@ -174,7 +174,7 @@ def intercept_bounds(
     v,  # scores without intercepts, margins added (n, K)
     play,  # classes in play (n, K) booleans
 ):  # -> L (K, K)
-    "L of (52.8); -inf where nothing bounds."
+    "L of (52.9); -inf where nothing bounds."
     K = v.shape[1]
     L = np.zeros((K, K))
     for r in range(K):
@@ -314,7 +314,7 @@ class WeightedHinge:
         return np.maximum(α, 0) * share[:, None]
 
     def balanced(self, α):
-        "Multipliers whose A sums to zero, by the least relative change, (52.17)."
+        "Multipliers whose A sums to zero, by the least relative change, (52.10)."
         for _ in range(2):
             r = self.coefficients(α).sum(0)
             new = self._shifted(α, r)
@@ -325,7 +325,7 @@ class WeightedHinge:
         return α
 
     def _shifted(self, α, r):
-        "One solution of (52.17)."
+        "One solution of (52.10)."
         own = np.arange(len(self.y)), self.y
         if not self.φ.bounded:  # multipliers have no bound, and need no counterweight
             S = np.zeros((self.K, self.K))

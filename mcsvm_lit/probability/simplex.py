@@ -121,7 +121,7 @@ def gumbel_weights(
     K,  # classes
     seed=0,  # as in `quasi_simplex`
 ):  # (m, K)
-    """Weights for which the share of labels is the probability, (51.14).
+    """Weights for which the share of labels is the probability, (51.3).
 
     They are the border weights of points spread evenly over the simplex.
     """
@@ -134,7 +134,7 @@ def gumbel_weights(
 
 # %% ../../nbs/probability/51_simplex.ipynb #2cb4e03b
 def _plackett_luce(r, order):  # rates (K,), a permutation
-    "The probability (51.3) that clocks of these rates ring in this order."
+    "The probability (51.5) that clocks of these rates ring in this order."
     r = np.asarray(r)[list(order)]
     return (r[::-1] / r[::-1].cumsum()).prod()  # from the last clock on: what is left beside it
 
@@ -182,8 +182,8 @@ def _silent(r):  # rates (n, K) -> G, M and r_A, (2^K, n) each, sets as bit mask
         m = (M[A] + g) / rA[A]
         for j in range(K):
             if A >> j & 1:
-                G[A ^ 1 << j] += g * r[:, j]  # (51.6)
-                M[A ^ 1 << j] += m * r[:, j]  # (51.7)
+                G[A ^ 1 << j] += g * r[:, j]  # (51.8)
+                M[A ^ 1 << j] += m * r[:, j]  # (51.9)
     return G, M, rA
 
 
@@ -245,7 +245,7 @@ def _chunks(f, P, size=2**21):  # f on parts of the rows small enough for memory
 
 
 def expected_shares(P):  # probabilities (…, K), up to a factor
-    "The share of the simplex of weights on which each class is best, h of (51.2)."
+    "The share of the simplex of weights on which each class is best, h of (51.4)."
     Q = checked_points(P, "Probabilities")
     f = _by_sets if Q.shape[1] < _MANY else _by_nodes
     return _chunks(lambda q: f(_rates(q))[0] * (q > 0), Q).reshape(np.shape(P))
@@ -266,7 +266,7 @@ def _newton(prop, tol, max_iter):  # positive shares (n, K) -> θ
         if not len(act):
             return θ
         rhs = h * ((h * e).sum(1, keepdims=True) - e)
-        δ = np.linalg.solve(J + h[:, :, None] * h[:, None], rhs[..., None])[..., 0]  # (51.12)
+        δ = np.linalg.solve(J + h[:, :, None] * h[:, None], rhs[..., None])[..., 0]  # (51.14)
         θ[act] += δ
     warnings.warn(
         f"{len(act)} of {n} shares were not inverted to {tol:.0e} in {max_iter} steps.",

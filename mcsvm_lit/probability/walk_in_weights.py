@@ -51,7 +51,7 @@ class Rows(NamedTuple):
 
 
 class Stage(NamedTuple):
-    "Where a walk begins or ends."
+    "The weights and the linear term at which a walk begins or ends."
 
     c: Vector  # weights
     B: Matrix  # linear term (K, q + 1)
@@ -68,7 +68,7 @@ class Sets(NamedTuple):
 
 
 class Position(NamedTuple):
-    "Where a walk is."
+    "The coefficients, intercepts and scores of a walk."
 
     W: Matrix
     b: Vector
@@ -76,7 +76,7 @@ class Position(NamedTuple):
 
 
 class Rates(NamedTuple):
-    "How everything changes along a piece."
+    "The rates of change along a piece."
 
     dW: Matrix
     db: Vector
