@@ -107,15 +107,15 @@ class Effort:
         The relative duality gap to reach.
     budget : int
         The most steps to take.
-    watch : Watch
-        Where to report to.
+    watch : Watch, optional
+        Where to report to; by default to one that shows nothing.
     goal : Goal
         What the user asked for.
     """
 
     aim: float
     budget: int
-    watch: "Watch"
+    watch: "Watch" = field(default_factory=lambda: Watch(Goal()))
     goal: Goal = field(default_factory=Goal)
 
     def reached(self, primal, gap, rounding=0.0, share=1.0):

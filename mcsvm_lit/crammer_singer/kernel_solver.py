@@ -4,25 +4,12 @@
 
 # %% auto #0
 __all__ = [
-    "FEW",
-    "SMALLEST",
-    "PART_GAP",
-    "SET_GAP",
-    "SINGLE_AIM",
     "STEPS",
-    "LEAST_STEPS",
     "submatrix",
     "Stop",
-    "silent",
-    "descend_on_few",
     "descend",
-    "first_sample",
-    "working_set",
     "Source",
-    "solve_set",
-    "descend_in_sets",
     "Later",
-    "most_steps",
     "KernelDescent",
     "WorkingSets",
     "solve_kernel",
@@ -43,13 +30,13 @@ from mcsvm_lit.engine.compiled import kernel
 from mcsvm_lit.engine.threads import one_thread
 
 # %% ../../nbs/crammer_singer/12c_kernel_solver.ipynb #daa738f9
-FEW = 0.5
-SMALLEST = 200
-PART_GAP = 1 / 30
-SET_GAP = 1 / 10
-SINGLE_AIM = 0.98
+_FEW = 0.5
+_SMALLEST = 200
+_PART_GAP = 1 / 30
+_SET_GAP = 1 / 10
+_SINGLE_AIM = 0.98
 STEPS = 2000
-LEAST_STEPS = 100_000
+_LEAST_STEPS = 100_000
 
 
 # %% ../../nbs/crammer_singer/12c_kernel_solver.ipynb #44957df0
@@ -77,17 +64,17 @@ class Stop(NamedTuple):
         return max(self.tol * primal, self.floor)
 
 
-def silent(primal, gap, steps):
+def _silent(primal, gap, steps):
     "Report to no one."
 
 
 # %% ../../nbs/crammer_singer/12c_kernel_solver.ipynb #92e6fe49
-def descend_on_few(Kxx, e, look, stop):  # -> steps
+def _descend_on_few(Kxx, e, look, stop):  # -> steps
     "Solve for the examples at work alone, if they are few; changes the state of the examples."
     S = np.flatnonzero(e.at_work() | (look.ψ > 0))
-    if e.n <= SMALLEST or len(S) > FEW * e.n:
+    if e.n <= _SMALLEST or len(S) > _FEW * e.n:
         return 0
-    floor = max(look.g[S].sum() * PART_GAP, stop.floor, 0.7 * stop.tol * look.primal)
+    floor = max(look.g[S].sum() * _PART_GAP, stop.floor, 0.7 * stop.tol * look.primal)
     few = e.part(S)
     _, taken = descend(submatrix(Kxx, S), few, Stop(0.0, floor, 0.9 * stop.ε, stop.most))
     change = np.zeros_like(e.η)
@@ -97,7 +84,7 @@ def descend_on_few(Kxx, e, look, stop):  # -> steps
 
 
 # %% ../../nbs/crammer_singer/12c_kernel_solver.ipynb #b00cfeb1
-def descend(Kxx, e, stop, tell=silent):  # -> (Look, steps)
+def descend(Kxx, e, stop, tell=_silent):  # -> (Look, steps)
     "Greedy batches and leaps on one kernel matrix; changes the state of the examples."
     leaper = Leaper(e)
     steps = 0
@@ -110,7 +97,7 @@ def descend(Kxx, e, stop, tell=silent):  # -> (Look, steps)
         tell(look.primal, look.gap, steps)
         if done or steps >= stop.most:
             return look, steps
-        taken = descend_on_few(Kxx, e, look, stop._replace(most=stop.most - steps))
+        taken = _descend_on_few(Kxx, e, look, stop._replace(most=stop.most - steps))
         if taken:
             steps += taken
             due = 0
@@ -120,7 +107,7 @@ def descend(Kxx, e, stop, tell=silent):  # -> (Look, steps)
 
 
 # %% ../../nbs/crammer_singer/12c_kernel_solver.ipynb #bcf48494
-def first_sample(y, K, size, rng):  # -> sorted indices
+def _first_sample(y, K, size, rng):  # -> sorted indices
     "As many examples of each class, as far as there are so many."
     n = len(y)
     order = rng.permutation(n)
@@ -130,7 +117,7 @@ def first_sample(y, K, size, rng):  # -> sorted indices
     return np.sort(np.argsort(rank, kind="stable")[:size])
 
 
-def working_set(e, g, size):  # shares of the gap; how many examples fit -> sorted indices
+def _working_set(e, g, size):  # shares of the gap; how many examples fit -> sorted indices
     "All examples at work if they are at most half; else as many as fit, the largest shares first."
     working = np.flatnonzero((g > 0) | e.at_work())
     if len(working) <= max(size, e.n / 2):
@@ -161,10 +148,10 @@ class Source(NamedTuple):
         return self._replace(rows=self.rows.part(S))
 
 
-def solve_set(source, e, S, stop, tell, rng):  # -> (steps, has anything changed?)
+def _solve_set(source, e, S, stop, tell, rng):  # -> (steps, has anything changed?)
     "Solve on the working set S alone, then bring the scores of all examples up to date, (12.5)."
     few = e.part(S)
-    taken = descend_in_sets(source.part(S), few, stop, tell, rng)
+    taken = _descend_in_sets(source.part(S), few, stop, tell, rng)
     change = e.put(S, few)
     moved = change.any(1)
     if moved.any():
@@ -175,7 +162,7 @@ def solve_set(source, e, S, stop, tell, rng):  # -> (steps, has anything changed
     return taken, bool(moved.any())
 
 
-def descend_in_sets(source, e, stop, tell=silent, rng=None):  # rng: draws first samples -> steps
+def _descend_in_sets(source, e, stop, tell=_silent, rng=None):  # rng: draws first samples -> steps
     "Solve on few, check on all; changes the state of the examples."
     if e.n <= source.size:
         return descend(source.matrix(), e, stop, tell)[1]
@@ -188,12 +175,12 @@ def descend_in_sets(source, e, stop, tell=silent, rng=None):  # rng: draws first
         if look.gap <= enough or steps >= stop.most:
             return steps
         if rng:
-            S = first_sample(e.y, len(e.η), e.n // 3, rng)
+            S = _first_sample(e.y, len(e.η), e.n // 3, rng)
         else:
-            S = working_set(e, look.g, source.size)
-        part_gap = max(SET_GAP, enough / look.gap / 2)
+            S = _working_set(e, look.g, source.size)
+        part_gap = max(_SET_GAP, enough / look.gap / 2)
         inner = Stop(floor=look.g[S].sum() * part_gap, most=stop.most - steps)
-        taken, moved = solve_set(source, e, S, inner, Later(tell, look, steps), rng)
+        taken, moved = _solve_set(source, e, S, inner, Later(tell, look, steps), rng)
         if not moved and not rng:
             return steps  # rounding: nothing changes any more
         steps += taken
@@ -213,9 +200,9 @@ class Later(NamedTuple):
 
 
 # %% ../../nbs/crammer_singer/12c_kernel_solver.ipynb #178cdc4d
-def most_steps(problem, goal):
+def _most_steps(problem, goal):
     "The budget of steps: what the goal allows, or enough for all but hopeless problems."
-    return goal.max_steps or max(LEAST_STEPS, STEPS * problem.n)
+    return goal.max_steps or max(_LEAST_STEPS, STEPS * problem.n)
 
 
 class KernelDescent:
@@ -239,7 +226,7 @@ class KernelDescent:
         return problem.has_matrix or goal.holds(problem.n**2)
 
     def budget(self, problem, goal):
-        most = most_steps(problem, goal)
+        most = _most_steps(problem, goal)
         return min(most, self.per_example * problem.n) if self.per_example else most
 
     def run(self, problem, state, effort):
@@ -277,7 +264,7 @@ class WorkingSets:
         return not self.single or SingleRows.of(problem.kernel, problem.X).trusted
 
     def budget(self, problem, goal):
-        return most_steps(problem, goal)
+        return _most_steps(problem, goal)
 
     def source(self, problem, goal):
         "Where kernel values come from."
@@ -291,9 +278,9 @@ class WorkingSets:
         def tell(primal, gap, steps):
             effort.tell(primal, gap, steps, examples.state)
 
-        aim = SINGLE_AIM * effort.aim if self.single else effort.aim
+        aim = _SINGLE_AIM * effort.aim if self.single else effort.aim
         stop = Stop(tol=aim, most=effort.budget)
-        steps = descend_in_sets(self.source(problem, effort.goal), examples, stop, tell, rng)
+        steps = _descend_in_sets(self.source(problem, effort.goal), examples, stop, tell, rng)
         state = examples.state()  # the matrix is gone by now
         if self.single and steps:
             α = own_and_rest(state.η, problem.y, problem.c)

@@ -4,10 +4,6 @@
 
 # %% auto #0
 __all__ = [
-    "LISTS_DONE",
-    "SWEEPS",
-    "LEAST_SWEEPS",
-    "PATIENCE",
     "LARGEST",
     "PASSES",
     "Lists",
@@ -20,11 +16,7 @@ __all__ = [
     "add_sparse_row",
     "sweep_csr",
     "sweep",
-    "sweep_cost",
-    "newton_cost",
-    "sweep_lists",
     "Sweeps",
-    "copied",
 ]
 
 # %% ../../nbs/crammer_singer/12e_linear_sweeps.ipynb #8f65490c
@@ -220,21 +212,21 @@ def sweep(problem, M, η, lists, order):  # changes M and η -> Σ c ψ
 
 
 # %% ../../nbs/crammer_singer/12e_linear_sweeps.ipynb #b7de1a8d
-LISTS_DONE = 0.3
-SWEEPS = 20
-LEAST_SWEEPS = 10
-PATIENCE = 3.0
+_LISTS_DONE = 0.3
+_SWEEPS = 20
+_LEAST_SWEEPS = 10
+_PATIENCE = 3.0
 LARGEST = 3000
 PASSES = 10_000
 
 
 # %% ../../nbs/crammer_singer/12e_linear_sweeps.ipynb #4a3385ad
-def sweep_cost(rows, pairs):  # pairs (example, class) visited
+def _sweep_cost(rows, pairs):  # pairs (example, class) visited
     "Rough cost of visiting so many pairs."
     return pairs * (rows.work + 40)
 
 
-def newton_cost(rows, η):
+def _newton_cost(rows, η):
     "Rough cost of one Newton step, by (13.5), (13.6) or products with (13.4)."
     K = η.shape[1]
     m = (np.maximum((η > 0).sum(1) - 1, 0)).sum()
@@ -244,14 +236,14 @@ def newton_cost(rows, η):
 
 
 # %% ../../nbs/crammer_singer/12e_linear_sweeps.ipynb #15f95308
-def sweep_lists(problem, M, η, lists, rng, most):  # most: sweeps -> sweeps made
+def _sweep_lists(problem, M, η, lists, rng, most):  # most: sweeps -> sweeps made
     "Sweep over the lists until their violations have fallen to a third."
     order = np.flatnonzero(lists.size)
     violations = []
     while len(violations) < most:
         rng.shuffle(order)
         violations.append(sweep(problem, M, η, lists, order))
-        if violations[-1] <= LISTS_DONE * violations[0]:
+        if violations[-1] <= _LISTS_DONE * violations[0]:
             break
     return len(violations)
 
@@ -269,7 +261,7 @@ class Sweeps:
 
     name = "sweeps"
 
-    def __init__(self, patience=PATIENCE, random_state=0):
+    def __init__(self, patience=_PATIENCE, random_state=0):
         self.patience, self.random_state = patience, random_state
 
     def suits(self, problem, goal):
@@ -280,7 +272,7 @@ class Sweeps:
 
     def run(self, problem, state, effort):
         rng, n = np.random.default_rng(self.random_state), problem.n
-        η, F, M = copied(state)
+        η, F, M = _copied(state)
         lists = Lists(np.empty(η.shape, np.int32), np.empty(n, np.int32))
         gap, loss = look(F, problem.terms, η, lists)
         best = gap
@@ -294,22 +286,22 @@ class Sweeps:
             if left < 1:
                 visits = effort.budget * n  # too little is left for one more sweep
                 break
-            made = sweep_lists(problem, M, η, lists, rng, min(SWEEPS if sweeps else 1, left))
+            made = _sweep_lists(problem, M, η, lists, rng, min(_SWEEPS if sweeps else 1, left))
             visits += made * visited
             sweeps += made
-            spent += made * sweep_cost(problem.rows, lists.size.sum())
+            spent += made * _sweep_cost(problem.rows, lists.size.sum())
             F = problem.rows.scores(M)
             gap, loss = look(F, problem.terms, η, lists)
             passes, here = int(np.ceil(visits / n)), State(η, F, M)
-            effort.tell((M * M).sum() / 2 + loss, gap, passes, lambda here=here: copied(here))
+            effort.tell((M * M).sum() / 2 + loss, gap, passes, lambda here=here: _copied(here))
             if gap <= best / 2:
                 best, spent = gap, 0.0
-            elif sweeps >= LEAST_SWEEPS and spent > self.patience * newton_cost(problem.rows, η):
+            elif sweeps >= _LEAST_SWEEPS and spent > self.patience * _newton_cost(problem.rows, η):
                 effort.give_up()
                 break
         return State(η, F, M), int(np.ceil(visits / n))
 
 
-def copied(state):
+def _copied(state):
     "A state that later steps do not change."
     return State(state.η.copy(), state.F.copy(), state.M.copy(order="A"))

@@ -4,14 +4,10 @@
 
 # %% auto #0
 __all__ = [
-    "COLUMNS",
     "COOLING",
-    "reduced",
     "Descent",
     "cyclic",
-    "shuffled",
     "greedy",
-    "follow",
     "trace",
     "figure3",
     "figure4",
@@ -39,7 +35,7 @@ from mcsvm_lit.crammer_singer.problem import psi
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #8b5e893b
-def reduced(
+def _reduced(
     G,  # row p of G (K,)
     η,  # row p of η (K,)
     a,  # c_p·K_pp
@@ -91,7 +87,7 @@ class Descent:
         "Solve the reduced problem of example p and bring G up to date."
         before = self.rows.misses
         k = self.rows.rows([p])[0]
-        new = reduced(self.G[p], self.η[p], self.a[p])
+        new = _reduced(self.G[p], self.η[p], self.a[p])
         δ = new - self.η[p]
         r = np.flatnonzero(δ)
         self.dual += self.c[p] * (self.G[p] @ δ - self.a[p] * (δ @ δ) / 2)  # (11.1)
@@ -117,7 +113,7 @@ def cyclic(s, *_):
         yield from range(len(s.y))
 
 
-def shuffled(s, *_, seed=0):
+def _shuffled(s, *_, seed=0):
     "A random example, for ever."
     rng = np.random.default_rng(seed)
     while True:
@@ -133,7 +129,7 @@ def greedy(s, ε=0.0, cooling=None):
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #c24d889e
-def follow(s, rule, ε=0.0, cooling=None):
+def _follow(s, rule, ε=0.0, cooling=None):
     "Let a rule drive a `Descent`, which is yielded after each step."
     for p in rule(s, ε, cooling):
         s.solve(p)
@@ -141,11 +137,11 @@ def follow(s, rule, ε=0.0, cooling=None):
 
 
 # %% ../../nbs/crammer_singer/11_paper.ipynb #fac97a7c
-COLUMNS = ("steps", "dual", "gap", "rows", "products", "changed", "scanned")
+_COLUMNS = ("steps", "dual", "gap", "rows", "products", "changed", "scanned")
 
 
 def trace(
-    run,  # iterator of `Descent`, from `versions` or `follow`
+    run,  # iterator of `Descent`, from `versions` or `_follow`
     tol=1e-3,  # stop at this relative gap
     every=1,  # look at the gap once in so many steps
     max_steps=200_000,
@@ -163,7 +159,7 @@ def trace(
                 break
     if not table or table[-1][0] != s.steps:
         note(s)  # the rule had nothing left to do
-    columns = dict(zip(COLUMNS, np.array(table, float).T))
+    columns = dict(zip(_COLUMNS, np.array(table, float).T))
     return columns | dict(state=s)
 
 
@@ -228,7 +224,7 @@ def figure4(
         if done or step == max_iter:
             break
         step += 1
-        new = reduced(G[p], η[p], a[p])
+        new = _reduced(G[p], η[p], a[p])
         δ = new - η[p]
         dual += c[p] * (G[p] @ δ - a[p] * (δ @ δ) / 2)
         G -= np.outer(Kxx[p], c[p] * δ)
@@ -332,4 +328,4 @@ class Program:
         rows = KernelRows(self.kernel, X, self.cache_size if self.version >= 4 else 1e-9)
         s = Descent(rows, y, np.full(len(y), 1 / β), row_products(X))
         own = (cyclic, greedy, active)[min(self.version, 3) - 1]
-        yield from follow(s, self.rule or own, self.ε, self.cooling)
+        yield from _follow(s, self.rule or own, self.ε, self.cooling)

@@ -4,39 +4,15 @@
 
 # %% auto #0
 __all__ = [
-    "PRODUCTS",
-    "FORCING",
-    "TRIALS",
-    "DRIFT",
-    "NEWTON_STEPS",
-    "IDLE",
-    "FINER",
-    "FINER_STEPS",
-    "STILL",
     "Smoothing",
     "Along",
     "smooth",
     "helmert",
-    "by_pairs",
-    "class_system",
-    "by_classes",
-    "by_products",
-    "newton_direction",
     "Point",
     "Valued",
-    "point",
-    "point_at",
-    "next_trial",
-    "line_search",
     "newton_step",
-    "stage",
-    "first_stage",
-    "next_σ",
     "joined",
-    "lengthened",
-    "finish_stage",
     "ProximalNewton",
-    "next_stage",
     "solve_linear",
 ]
 
@@ -61,15 +37,15 @@ from mcsvm_lit.engine.compiled import Matrix, Number, kernel
 from mcsvm_lit.engine.threads import one_thread
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #4371600a
-PRODUCTS = 300
-FORCING = 0.05
-TRIALS = 50
-DRIFT = 0.1
-NEWTON_STEPS = 50
-IDLE = 12
-FINER = 4
-FINER_STEPS = 6
-STILL = 5
+_PRODUCTS = 300
+_FORCING = 0.05
+_TRIALS = 50
+_DRIFT = 0.1
+_NEWTON_STEPS = 50
+_IDLE = 12
+_FINER = 4
+_FINER_STEPS = 6
+_STILL = 5
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #91388810
@@ -156,7 +132,7 @@ def helmert(S):  # (n, K) -> rows z (m, K), their examples (m,)
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #ad3e0c5e
-def by_pairs(Xa, S, w, g):  # rows, classes in play and σ c of the active examples; gradient -> Δ
+def _by_pairs(Xa, S, w, g):  # rows, classes in play and σ c of the active examples; gradient -> Δ
     "The Newton direction by (13.5)."
     Z, row = helmert(S)
     Z *= np.sqrt(w[row])[:, None]
@@ -172,7 +148,7 @@ def by_pairs(Xa, S, w, g):  # rows, classes in play and σ c of the active examp
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #2232ed09
-def class_system(Xa, S, w, d):  # -> ((K-1) d, (K-1) d), of which the lower triangle counts
+def _class_system(Xa, S, w, d):  # -> ((K-1) d, (K-1) d), of which the lower triangle counts
     "The matrix of (13.6)."
     K, size = S.shape[1], S.sum(1)
     H = np.zeros((K - 1, d, K - 1, d))
@@ -187,11 +163,11 @@ def class_system(Xa, S, w, d):  # -> ((K-1) d, (K-1) d), of which the lower tria
     return H.reshape((K - 1) * d, (K - 1) * d)
 
 
-def by_classes(Xa, S, w, g):  # as in by_pairs -> Δ
+def _by_classes(Xa, S, w, g):  # as in by_pairs -> Δ
     "The Newton direction by (13.6)."
     Xa = Xa.toarray() if sparse.issparse(Xa) else Xa
     K, d = g.shape
-    H = class_system(Xa, S, w, d)
+    H = _class_system(Xa, S, w, d)
     size = np.sqrt(np.diag(H))  # equal units for all unknowns
     H /= size[:, None]
     H /= size
@@ -201,7 +177,7 @@ def by_classes(Xa, S, w, g):  # as in by_pairs -> Δ
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #ecb25f6a
-def by_products(Xa, S, w, g, most=PRODUCTS, forcing=FORCING):  # as in by_pairs -> Δ
+def _by_products(Xa, S, w, g, most=_PRODUCTS, forcing=_FORCING):  # as in by_pairs -> Δ
     "The Newton direction by conjugate gradients."
     S, size = S.astype(float), S.sum(1)[:, None]
     w = w[:, None]
@@ -222,7 +198,7 @@ def by_products(Xa, S, w, g, most=PRODUCTS, forcing=FORCING):  # as in by_pairs 
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #8f5a0911
-def newton_direction(problem, η, σ, g):  # -> Δ
+def _newton_direction(problem, η, σ, g):  # -> Δ
     "Minus the gradient times the inverse of the second derivative, by the cheapest way."
     S, c = η > 0, problem.terms.c
     size = S.sum(1)
@@ -231,9 +207,9 @@ def newton_direction(problem, η, σ, g):  # -> Δ
         return -g
     pairs, unknowns = (size[active] - 1).sum(), (len(g) - 1) * g.shape[1]
     if unknowns <= LARGEST and (pairs > unknowns or problem.faint):
-        way = by_classes  # the system of the pairs would lose the small columns beside large ones
+        way = _by_classes  # the system of the pairs would lose the small columns beside large ones
     else:
-        way = by_pairs if pairs <= LARGEST else by_products
+        way = _by_pairs if pairs <= LARGEST else _by_products
     return way(problem.rows.take(active), np.ascontiguousarray(S[active]), σ * c[active], g)
 
 
@@ -275,7 +251,7 @@ class Valued(NamedTuple):
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #54e24cbd
-def point(problem, M, F, η, along):  # -> Point
+def _point(problem, M, F, η, along):  # -> Point
     "A point with its three values, from the sums that `smooth` returns."
     Mη = problem.prototypes(η)
     half = (M * M).sum() / 2
@@ -283,14 +259,14 @@ def point(problem, M, F, η, along):  # -> Point
     return Point(M, F, η, Mη, half + along.value, half + along.loss, D)
 
 
-def point_at(problem, M, F, smoothing):  # -> Point
+def _point_at(problem, M, F, smoothing):  # -> Point
     "Where M stands in the smoothed problem."
     η = smoothing.η0.copy()
-    return point(problem, M, F, η, smooth(F, F, 0.0, smoothing, problem.terms, η))
+    return _point(problem, M, F, η, smooth(F, F, 0.0, smoothing, problem.terms, η))
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #9d513298
-def next_trial(t, newton, lo, hi):
+def _next_trial(t, newton, lo, hi):
     "Newton's next trial, if it is inside the bracket [lo, hi] and not at its rim; else a safe one."
     if hi == np.inf:
         return min(max(newton, 1.05 * t), 10 * t)
@@ -300,7 +276,7 @@ def next_trial(t, newton, lo, hi):
     return (lo + hi) / 2 if lo > 0 else hi / 10
 
 
-def line_search(problem, p, Δ, dF, smoothing):  # -> (t, η there, Along)
+def _line_search(problem, p, Δ, dF, smoothing):  # -> (t, η there, Along)
     "A point on the line M + t Δ where the slope of φ is a third of that at p, or flatter."
     slope0 = ((p.M - p.Mη) * Δ).sum()
     mixed, square = (p.M * Δ).sum(), (Δ * Δ).sum()
@@ -308,7 +284,7 @@ def line_search(problem, p, Δ, dF, smoothing):  # -> (t, η there, Along)
     η = smoothing.η0.copy()
     lo, hi = 0.0, np.inf
     t = 1.0
-    for _ in range(TRIALS):
+    for _ in range(_TRIALS):
         along = smooth(p.F, dF, t, smoothing, problem.terms, η)
         slope = along.slope + mixed + t * square
         higher = along.value + t * mixed + t * t * square / 2 > highest
@@ -318,7 +294,7 @@ def line_search(problem, p, Δ, dF, smoothing):  # -> (t, η there, Along)
             hi = t
         else:
             lo = t
-        t = next_trial(t, t - slope / (along.curvature + square), lo, hi)
+        t = _next_trial(t, t - slope / (along.curvature + square), lo, hi)
     else:
         along = smooth(p.F, dF, t, smoothing, problem.terms, η)
     return t, η, along
@@ -326,14 +302,14 @@ def line_search(problem, p, Δ, dF, smoothing):  # -> (t, η there, Along)
 
 def newton_step(problem, p, smoothing):  # -> Point
     "A Newton direction and a search along it."
-    Δ = newton_direction(problem, p.η, smoothing.σ, p.M - p.Mη)
+    Δ = _newton_direction(problem, p.η, smoothing.σ, p.M - p.Mη)
     dF = problem.rows.scores(Δ)
-    t, η, along = line_search(problem, p, Δ, dF, smoothing)
-    return point(problem, p.M + t * Δ, p.F + t * dF, η, along)
+    t, η, along = _line_search(problem, p, Δ, dF, smoothing)
+    return _point(problem, p.M + t * Δ, p.F + t * dF, η, along)
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #8d608db1
-def stage(problem, p, smoothing, share, most, least=-np.inf):  # least: D(η0) -> (Point, steps)
+def _stage(problem, p, smoothing, share, most, least=-np.inf):  # least: D(η0) -> (Point, steps)
     """Newton steps on one smoothed problem.
 
     They end when the drift is `share` of the gap and the dual is at least `least`, after `most`
@@ -344,7 +320,7 @@ def stage(problem, p, smoothing, share, most, least=-np.inf):  # least: D(η0) -
         steps += 1
         slow = new.drift > p.drift / 4
         still = still + 1 if slow and p.φ - new.φ <= 1e-13 * p.φ else 0
-        stuck = slow and p.drift < 1e-10 * p.P or still == STILL
+        stuck = slow and p.drift < 1e-10 * p.P or still == _STILL
         p = new
         if stuck:
             break
@@ -352,17 +328,17 @@ def stage(problem, p, smoothing, share, most, least=-np.inf):  # least: D(η0) -
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #7a22416c
-def first_stage(problem, state, gap):  # -> (Smoothing, Point)
+def _first_stage(problem, state, gap):  # -> (Smoothing, Point)
     "The largest power of ten for σ that leaves the start within reach; one for a faint penalty."
     for σ in [1.0] if problem.faint else 10.0 ** np.arange(4, -13, -1):
         smoothing = Smoothing(state.η, σ)
-        p = point_at(problem, state.M, state.F, smoothing)
+        p = _point_at(problem, state.M, state.F, smoothing)
         if p.drift <= 10 * gap:
             break
     return smoothing, p
 
 
-def next_σ(σ, steps):
+def _next_σ(σ, steps):
     "σ rises the more, the fewer steps the last stage took."
     for most, factor in ((1, 10.0), (3, 5.0), (8, 3.0), (15, 1.5)):
         if steps <= most:
@@ -379,7 +355,7 @@ def joined(problem, η):  # -> Valued
     return Valued(State(η, F, M), (M * M).sum() / 2 + loss, terms.sum())
 
 
-def lengthened(η, y, ε):  # -> η
+def _lengthened(η, y, ε):  # -> η
     "Every example's α longer by the factor 1 + ε, or as far as its own class has mass left."
     i = np.arange(len(y))
     new = η.copy()
@@ -391,19 +367,19 @@ def lengthened(η, y, ε):  # -> η
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #51c7dd84
-def finish_stage(problem, p, smoothing, tol, most):  # -> (Valued, Newton steps, at most `most`)
+def _finish_stage(problem, p, smoothing, tol, most):  # -> (Valued, Newton steps, at most `most`)
     "What a stage leaves: M(η) if that reaches the gap, if need be after some more Newton steps."
     pair = p.valued()
     found = []
     steps = 0
-    for finer in range(1 + FINER):
+    for finer in range(1 + _FINER):
         if finer > 1:
             smoothing = Smoothing(p.η, smoothing.σ / 30)
-            p = point_at(problem, p.M, problem.rows.scores(p.M), smoothing)
+            p = _point_at(problem, p.M, problem.rows.scores(p.M), smoothing)
         if finer:
-            p, taken = stage(problem, p, smoothing, 0.0, min(FINER_STEPS, most - steps))
+            p, taken = _stage(problem, p, smoothing, 0.0, min(_FINER_STEPS, most - steps))
             steps += taken
-        for η in (p.η, lengthened(p.η, problem.y, tol / 8)):
+        for η in (p.η, _lengthened(p.η, problem.y, tol / 8)):
             found.append(joined(problem, η))
             if found[-1].reaches(tol):
                 return found[-1], steps
@@ -429,33 +405,33 @@ class ProximalNewton:
         best, D = Valued(state, certificate.primal, certificate.gap), certificate.dual
         if best.reaches(effort.aim):
             return state, 0
-        smoothing, p = first_stage(problem, state, certificate.gap)
+        smoothing, p = _first_stage(problem, state, certificate.gap)
         steps = idle = 0
         while not best.reaches(effort.aim) and steps < effort.budget:
-            most = min(NEWTON_STEPS, effort.budget - steps)
-            p, taken = stage(problem, p, smoothing, DRIFT, most, D)
+            most = min(_NEWTON_STEPS, effort.budget - steps)
+            p, taken = _stage(problem, p, smoothing, _DRIFT, most, D)
             steps += taken
-            out, more = finish_stage(problem, p, smoothing, effort.aim, effort.budget - steps)
+            out, more = _finish_stage(problem, p, smoothing, effort.aim, effort.budget - steps)
             steps += more
             effort.tell(out.P, out.gap, steps, lambda state=out.state: state)
             idle = 0 if out.gap < 0.9 * best.gap else idle + 1
             best = min(best, out, key=lambda s: s.gap)
-            if idle >= IDLE:
+            if idle >= _IDLE:
                 effort.give_up()
                 break
-            smoothing, p, D = next_stage(problem, p, smoothing, D, taken)
+            smoothing, p, D = _next_stage(problem, p, smoothing, D, taken)
         return best.state, steps
 
 
-def next_stage(problem, p, smoothing, D, steps):  # -> (Smoothing, Point, D(η0))
+def _next_stage(problem, p, smoothing, D, steps):  # -> (Smoothing, Point, D(η0))
     "Go on from the solution of a stage; or back to where it began, if that was too far."
     if D - 1e-9 * abs(D) <= p.D:
-        smoothing = Smoothing(p.η, next_σ(smoothing.σ, steps))
+        smoothing = Smoothing(p.η, _next_σ(smoothing.σ, steps))
         M, D = p.M, p.D
     else:
         M = problem.prototypes(smoothing.η0)
         smoothing = smoothing._replace(σ=smoothing.σ / 10)
-    return smoothing, point_at(problem, M, problem.rows.scores(M), smoothing), D
+    return smoothing, _point_at(problem, M, problem.rows.scores(M), smoothing), D
 
 
 # %% ../../nbs/crammer_singer/13_proximal_newton.ipynb #38177022

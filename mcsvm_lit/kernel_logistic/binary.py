@@ -5,16 +5,12 @@
 # %% auto #0
 __all__ = [
     "FURTHEST_LOGIT",
-    "TILE",
-    "SAMPLE",
     "INDEFINITE",
     "balanced",
-    "best_scale",
     "LogisticState",
     "Labels",
     "Interior",
     "interior",
-    "streamed",
     "Gram",
     "BinaryLogistic",
 ]
@@ -38,8 +34,8 @@ from mcsvm_lit.kernel_logistic.problem import best_intercept, klr_certificate, k
 
 # %% ../../nbs/kernel_logistic/22_binary.ipynb #f2a2f0a9
 FURTHEST_LOGIT = 600.0  # logits are clipped here: e^-600 is nearly the smallest float
-TILE = 512  # rows of a tile of a streamed product; two tiles fit into a processor's cache
-SAMPLE = 64  # rows on which the drift of the scores is measured where a product is expensive
+_TILE = 512  # rows of a tile of a streamed product; two tiles fit into a processor's cache
+_SAMPLE = 64  # rows on which the drift of the scores is measured where a product is expensive
 
 
 # %% ../../nbs/kernel_logistic/22_binary.ipynb #da965944
@@ -53,7 +49,7 @@ def balanced(s, c, intercept=True):  # -> δ (n,)
 
 
 # %% ../../nbs/kernel_logistic/22_binary.ipynb #fc9501d9
-def best_scale(δ, c, q):  # q: aᵀGa at α = c δ
+def _best_scale(δ, c, q):  # q: aᵀGa at α = c δ
     "The root t of (22.3), by bisection of its logarithm."
     lo, hi = -700.0, 0.0
     for _ in range(40):  # t to nine digits: more than a start needs
@@ -107,7 +103,7 @@ def interior(state, c):
 
 
 # %% ../../nbs/kernel_logistic/22_binary.ipynb #fb6c8ef9
-def streamed(k, X, tile=TILE):  # -> function of V
+def _streamed(k, X, tile=_TILE):  # -> function of V
     "Products with the Gram matrix of X, which is never stored; each value is computed once."
     n = X.shape[0]
     slices = [slice(i, min(i + tile, n)) for i in range(0, n, tile)]
@@ -160,7 +156,7 @@ class Gram:
         self.cache_size = cache_size
         fits = k.name == "precomputed" or Goal(cache_size=cache_size).holds(self.n**2)
         self.matrix = np.ascontiguousarray(k(X)) if fits else None
-        self.stream = None if fits else streamed(k, X)
+        self.stream = None if fits else _streamed(k, X)
 
     def times(self, V):
         "G V."
@@ -225,7 +221,7 @@ class Gram:
         if self.matrix is not None:
             new = self.matrix @ a
             return new, float(np.abs(new - F).max())
-        i = np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(int)
+        i = np.linspace(0, self.n - 1, min(_SAMPLE, self.n)).astype(int)
         return F, float(np.abs(self.k(self.X[i], self.X) @ a - F[i]).max())
 
 
@@ -289,7 +285,7 @@ class BinaryLogistic:
         q = a @ F
         if q < -np.abs(a) @ (1e-6 * np.abs(F) + self.gram.errors(a)):
             raise ValueError(INDEFINITE)
-        t = best_scale(δ, c, max(q, 0.0))
+        t = _best_scale(δ, c, max(q, 0.0))
         return LogisticState(np.log(t * δ / (1 - t * δ)), t * F)
 
     def empty(self):

@@ -4,20 +4,10 @@
 
 # %% auto #0
 __all__ = [
-    "NOTHING",
-    "LARGEST_SYSTEM",
-    "LARGEST_TABLE",
-    "NEWTON_STEPS",
-    "HALVINGS",
-    "STALLED",
     "Table",
     "LinearState",
     "LinearLogistic",
-    "newton_matrix",
     "Slope",
-    "slope_at",
-    "newton_direction",
-    "shortened",
     "FeatureNewton",
     "values_and_slope",
     "few_features",
@@ -37,7 +27,7 @@ from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.kernel_logistic.multinomial import best_intercepts, softmax_check
 
 # %% ../../nbs/kernel_logistic/23c_linear.ipynb #b308a17a
-NOTHING = 1e-150  # entries whose square is lost; a column of them is as good as zero
+_NOTHING = 1e-150  # entries whose square is lost; a column of them is as good as zero
 
 
 class Table(NamedTuple):
@@ -60,7 +50,7 @@ class Table(NamedTuple):
         "The table of rows X with weights c."
         X = X.toarray() if issparse(X) else np.asarray(X, float)
         largest = np.abs(X).max(axis=0)
-        largest[largest < NOTHING] = 1.0
+        largest[largest < _NOTHING] = 1.0
         Z = X / largest  # so that no square overflows
         mean = c @ Z / c.sum() if centred else np.zeros(X.shape[1])
         Z -= mean
@@ -233,14 +223,14 @@ class LinearLogistic:
 
 
 # %% ../../nbs/kernel_logistic/23c_linear.ipynb #f0575a89
-LARGEST_SYSTEM = 1500  # unknowns K (d + 1): factoring so many takes a tenth of a second
-LARGEST_TABLE = 3e7  # entries of the dense table, 240 megabytes
-NEWTON_STEPS = 300  # each of C's powers of ten costs some two steps where classes are separable
-HALVINGS = 40  # of a step before rounding is to blame
-STALLED = 10  # steps in a row without a smaller gap
+_LARGEST_SYSTEM = 1500  # unknowns K (d + 1): factoring so many takes a tenth of a second
+_LARGEST_TABLE = 3e7  # entries of the dense table, 240 megabytes
+_NEWTON_STEPS = 300  # each of C's powers of ten costs some two steps where classes are separable
+_HALVINGS = 40  # of a step before rounding is to blame
+_STALLED = 10  # steps in a row without a smaller gap
 
 
-def newton_matrix(Z, c, η, penalty):
+def _newton_matrix(Z, c, η, penalty):
     "The matrix of (23.21), (K p, K p); its blocks add up to the penalty along each row."
     K, p = η.shape[1], Z.shape[1]
     H = np.zeros((K, p, K, p))
@@ -263,21 +253,21 @@ class Slope(NamedTuple):
     b: np.ndarray
 
 
-def slope_at(problem, state):  # -> Slope
+def _slope_at(problem, state):  # -> Slope
     "The gradient of (23.19)."
     α = problem.coefficients(state.u)
     b = -α.sum(0) if problem.intercept else np.zeros(problem.K)
     return Slope(state.θ * problem.table.size**-2.0 - α.T @ problem.table.Z, b)
 
 
-def newton_direction(problem, state, slope):  # -> steps of θ (K, d) and of b (K,)
+def _newton_direction(problem, state, slope):  # -> steps of θ (K, d) and of b (K,)
     "Newton's step (23.21)."
     η, (n, K) = np.exp(state.u), state.u.shape
     Z, penalty, gradient = problem.table.Z, problem.table.size**-2.0, slope.θ
     if problem.intercept:
         Z, penalty = np.c_[Z, np.ones(n)], np.r_[penalty, 0.0]
         gradient = np.c_[gradient, slope.b]
-    H = newton_matrix(Z, problem.c, η, penalty)
+    H = _newton_matrix(Z, problem.c, η, penalty)
     if problem.intercept:
         H[:, -1, :, -1] += H[:, -1, :, -1].trace() / K
     solver = definite_solver(H.reshape(K * Z.shape[1], -1))
@@ -285,14 +275,14 @@ def newton_direction(problem, state, slope):  # -> steps of θ (K, d) and of b (
     return (Δ[:, :-1], Δ[:, -1]) if problem.intercept else (Δ, np.zeros(K))
 
 
-def shortened(problem, state, slope, Δ, δ):  # -> t, or None if rounding leaves none
+def _shortened(problem, state, slope, Δ, δ):  # -> t, or None if rounding leaves none
     "The first of 1, 1/2, 1/4, … at which the objective has fallen enough."
     c, y, weight = problem.c, problem.y, problem.table.size**-2.0
     f, df = state.F + state.b, problem.table.Z @ Δ.T + δ
     now = c @ softmax_loss(f, y)
     linear, square = (weight * state.θ * Δ).sum(), (weight * Δ * Δ).sum()
     downhill = (slope.θ * Δ).sum() + slope.b @ δ
-    for t in 0.5 ** np.arange(HALVINGS):
+    for t in 0.5 ** np.arange(_HALVINGS):
         change = t * linear + t * t * square / 2 + c @ softmax_loss(f + t * df, y) - now
         if change <= 0.01 * t * downhill + 1e-14 * now:
             return t
@@ -309,7 +299,7 @@ class FeatureNewton:
         return isinstance(problem, LinearLogistic)
 
     def budget(self, problem, goal):
-        return goal.max_steps or NEWTON_STEPS
+        return goal.max_steps or _NEWTON_STEPS
 
     def run(self, problem, state, effort):
         best, smallest, stalled = state, np.inf, 0
@@ -323,10 +313,10 @@ class FeatureNewton:
             if gap < smallest:
                 best, smallest = state, gap
             good = effort.reached(P, gap) and state.θ.any()  # zero names no class, however good
-            if good or steps == effort.budget or stalled > STALLED:
+            if good or steps == effort.budget or stalled > _STALLED:
                 break
-            Δ, δ = newton_direction(problem, state, slope)
-            t = shortened(problem, state, slope, Δ, δ)
+            Δ, δ = _newton_direction(problem, state, slope)
+            t = _shortened(problem, state, slope, Δ, δ)
             if t is None:
                 break
             reach = problem.at if stalled else problem.near
@@ -336,7 +326,7 @@ class FeatureNewton:
 
 def values_and_slope(problem, state):  # -> value, gap, Slope
     "The objective of a state, and (23.20) with the softmax of its scores for η."
-    slope = slope_at(problem, state)
+    slope = _slope_at(problem, state)
     loss = problem.c @ softmax_loss(state.F + state.b, problem.y)
     gap = ((problem.table.size * slope.θ) ** 2).sum() / 2
     return problem.penalty(state.θ) + loss, gap, slope
@@ -345,4 +335,4 @@ def values_and_slope(problem, state):  # -> value, gap, Slope
 def few_features(X, n_classes):
     "Is the table small enough for Newton's method in the coordinates of the features?"
     n, d = X.shape
-    return n_classes * (d + 1) <= LARGEST_SYSTEM and n * d <= LARGEST_TABLE
+    return n_classes * (d + 1) <= _LARGEST_SYSTEM and n * d <= _LARGEST_TABLE

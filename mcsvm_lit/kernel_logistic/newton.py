@@ -5,11 +5,7 @@
 # %% auto #0
 __all__ = [
     "NEWTON_LIMIT",
-    "STALLED",
-    "CG_ACCURACY",
-    "RATIO_OF_WEIGHTS",
     "cholesky_systems",
-    "best_length",
     "NewtonPoint",
     "newton_step",
     "BestPoint",
@@ -31,8 +27,8 @@ from mcsvm_lit.kernel_logistic.binary import INDEFINITE, LogisticState
 
 # %% ../../nbs/kernel_logistic/22b_newton.ipynb #24ba69e8
 NEWTON_LIMIT = 100  # iterations of Newton's method, or products of a corrected model
-STALLED = 8  # iterations in a row that did not halve the gap: rounding stops Newton's method
-CG_ACCURACY = (1e-4, 1e-2)  # of ‖right side‖²: bounds of the squared residual asked for
+_STALLED = 8  # iterations in a row that did not halve the gap: rounding stops Newton's method
+_CG_ACCURACY = (1e-4, 1e-2)  # of ‖right side‖²: bounds of the squared residual asked for
 
 
 # %% ../../nbs/kernel_logistic/22b_newton.ipynb #38a0738d
@@ -58,7 +54,7 @@ def cholesky_systems(G):  # -> function of S -> solver of (I + S G S) x = V
 
 
 # %% ../../nbs/kernel_logistic/22b_newton.ipynb #b16925be
-def best_length(s, c, quadratic, linear, F, dF):
+def _best_length(s, c, quadratic, linear, F, dF):
     "The minimiser t ≥ 0 of quadratic t²/2 + linear t + Σ c g(-s(F + t dF)), to a hundredth."
     margin, change, lo, hi, t = s * F, s * dF, 0.0, np.inf, 1.0
     for _ in range(100):
@@ -85,21 +81,21 @@ class NewtonPoint(NamedTuple):
     Gr: np.ndarray
 
 
-RATIO_OF_WEIGHTS = 1500.0  # no two sums of weights have a ratio in float64 with a larger |log|
+_RATIO_OF_WEIGHTS = 1500.0  # no two sums of weights have a ratio in float64 with a larger |log|
 
 
 def newton_step(systems, S, point, enough, intercept):  # -> Δ, GΔ, δ
     "The solution of (22.7) by (22.8); ‖ρ‖² of about `enough` will do."
     V = np.stack([S * point.Gr, S], 1)[:, : 1 + intercept]
     size = (V * V).sum(0)
-    x, GSx = systems(S)(V, np.clip(enough, *(share * size for share in CG_ACCURACY)))
+    x, GSx = systems(S)(V, np.clip(enough, *(share * size for share in _CG_ACCURACY)))
     Δ, GΔ = point.r - S * x[:, 0], point.Gr - GSx[:, 0]
     if not intercept:
         return Δ, GΔ, 0.0
     per_δ = S * x[:, 1]
     # Where every probability is 0 or 1 no curvature is left, and the intercept stays; where next to
     # none is left, it does not go farther than from one best intercept to another, (22.10).
-    reach = np.abs(point.F).max() + np.abs(point.F + GΔ).max() + RATIO_OF_WEIGHTS
+    reach = np.abs(point.F).max() + np.abs(point.F + GΔ).max() + _RATIO_OF_WEIGHTS
     δ = np.clip(share_of(point.a.sum() + Δ.sum(), per_δ.sum()), -reach, reach)
     return Δ - δ * per_δ, GΔ - δ * GSx[:, 1], δ
 
@@ -165,11 +161,11 @@ def newton(problem, systems, state, effort):  # -> the best state met, iteration
         point = NewtonPoint(a, F, r, problem.gram.times(r))
         best.meets(LogisticState(ξ, F + point.Gr), it)
         stalled = stalled + 1 if best.gap > 0.5 * last else 0
-        if best.good or it == effort.budget or (stalled > STALLED and it > 30):
+        if best.good or it == effort.budget or (stalled > _STALLED and it > 30):
             break
         S = np.sqrt(c * expit(ξ) * expit(-ξ))
         Δ, GΔ, δ = newton_step(systems, S, point, 0.8 * best.target, problem.intercept)
-        t = best_length(s, c, Δ @ GΔ, a @ GΔ, F + b, GΔ + δ)
+        t = _best_length(s, c, Δ @ GΔ, a @ GΔ, F + b, GΔ + δ)
         a, F = a + t * Δ, F + t * GΔ
     return best.state, it
 

@@ -5,18 +5,11 @@
 # %% auto #0
 __all__ = [
     "CANDIDATES",
-    "WEIGHTS",
-    "PARAMETRIC",
     "one_norm",
-    "two_norm",
-    "egkl",
     "brier",
-    "error",
     "judge",
-    "ordinal_probabilities",
     "CumulativeLogit",
     "PrunedTree",
-    "venn_abers",
     "VennAbers",
     "baselines",
     "with_squares",
@@ -52,12 +45,12 @@ def one_norm(P, Q):  # true and estimated probabilities (n, K)
     return float(np.abs(P - Q).sum(1).mean())
 
 
-def two_norm(P, Q):
+def _two_norm(P, Q):
     """Mean sum of squared differences; no root is taken, as in the paper."""
     return float(((P - Q) ** 2).sum(1).mean())
 
 
-def egkl(P, Q):  # infinite where Q is zero and P is not
+def _egkl(P, Q):  # infinite where Q is zero and P is not
     """Empirical generalised Kullback-Leibler loss."""
     with np.errstate(divide="ignore"):
         return float((xlogy(P, P) - xlogy(P, Q)).sum(1).mean())
@@ -68,7 +61,7 @@ def brier(y, Q):
     return float(((np.eye(Q.shape[1])[y] - Q) ** 2).sum(1).mean())
 
 
-def error(y, Q):
+def _error(y, Q):
     """Share of labels that are not the most probable."""
     return float((Q.argmax(1) != y).mean())
 
@@ -78,15 +71,15 @@ def judge(Q, P=None, y=None):  # estimated probabilities; true ones, or labels, 
     """The numbers by which probabilities are compared."""
     numbers = {}
     if P is not None:
-        numbers |= {"1-norm": one_norm(P, Q), "2-norm": two_norm(P, Q), "EGKL": egkl(P, Q)}
+        numbers |= {"1-norm": one_norm(P, Q), "2-norm": _two_norm(P, Q), "EGKL": _egkl(P, Q)}
     if y is not None:
         numbers |= {"log-likelihood": log_likelihood(y, Q), "Brier": brier(y, Q)}
-        numbers["error"] = error(y, Q)
+        numbers["error"] = _error(y, Q)
     return numbers
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #61e43cf5
-def ordinal_probabilities(η, θ):  # scores (n,), thresholds (K-1,) -> (n, K)
+def _ordinal_probabilities(η, θ):  # scores (n,), thresholds (K-1,) -> (n, K)
     """Probabilities of (62.2), each as one difference of the smaller tails."""
     a = np.column_stack([*(t - η for t in θ), np.full(len(η), np.inf)])
     b = np.column_stack([np.full(len(η), -np.inf), a[:, :-1]])
@@ -110,7 +103,7 @@ def _ordinal_loss(v, X, y, K, C):  # -> value and gradient of -log-likelihood + 
     d = X.shape[1]
     β, θ = v[:d], _thresholds(v[d:])
     η = X @ β
-    p = np.maximum(ordinal_probabilities(η, θ)[np.arange(len(y)), y], 1e-300)
+    p = np.maximum(_ordinal_probabilities(η, θ)[np.arange(len(y)), y], 1e-300)
     ends = np.concatenate([[-np.inf], θ, [np.inf]])
     upper, lower = expit(ends[y + 1] - η), expit(ends[y] - η)
     # d log p / dθ of its two ends, zero where the end is infinite
@@ -179,7 +172,7 @@ class CumulativeLogit(ClassifierMixin, BaseEstimator):
         """Probabilities of the classes."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return ordinal_probabilities(X @ self.coef_, self.thresholds_)
+        return _ordinal_probabilities(X @ self.coef_, self.thresholds_)
 
     def predict(self, X):  # -> (n,) labels
         """The most probable class."""
@@ -267,7 +260,7 @@ def _block_value(count, won, spot, label):  # sums before each score, first and 
     return means.min(axis=1).max()
 
 
-def venn_abers(scores, wins, new):  # scores with 0 or 1 for each, new scores (n,) -> (n, 2)
+def _venn_abers(scores, wins, new):  # scores with 0 or 1 for each, new scores (n,) -> (n, 2)
     """Both probabilities of a win at new scores: if the point is a loss, and if it is a win."""
     levels, place = np.unique(scores, return_inverse=True)
     count, won = np.zeros(len(levels) + 1), np.zeros(len(levels) + 1)
@@ -337,7 +330,7 @@ class VennAbers(ClassifierMixin, BaseEstimator):
             bounds = []
             for (_, F, y), asked in zip(self.folds_, new):
                 on = (y == i) | (y == j)
-                bounds.append(venn_abers(F[on, column], y[on] == i, asked[:, column]))
+                bounds.append(_venn_abers(F[on, column], y[on] == i, asked[:, column]))
             p[:, column] = _merged(np.array(bounds))
         return _from_pairs(p, self.pairs_, len(self.classes_))
 
@@ -347,7 +340,7 @@ class VennAbers(ClassifierMixin, BaseEstimator):
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #07401578
-WEIGHTS = [0.1, 1.0, 10.0, 100.0]  # values of C that a search compares
+_WEIGHTS = [0.1, 1.0, 10.0, 100.0]  # values of C that a search compares
 
 
 def _kmlr(gamma=("scale",)):
@@ -361,7 +354,7 @@ def _kmlr(gamma=("scale",)):
 
 def _svc():
     """A support vector machine, tuned."""
-    return GridSearchCV(SVC(), dict(C=WEIGHTS), cv=5)
+    return GridSearchCV(SVC(), dict(C=_WEIGHTS), cv=5)
 
 
 def _calibrated(method):
@@ -371,7 +364,7 @@ def _calibrated(method):
 
 def _many(scheme):
     """Support vector machines for two classes, combined by a scheme and tuned together."""
-    return GridSearchCV(scheme(SVC()), dict(estimator__C=WEIGHTS), cv=5)
+    return GridSearchCV(scheme(SVC()), dict(estimator__C=_WEIGHTS), cv=5)
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #962e635f
@@ -388,7 +381,7 @@ _BASELINES = {
     "SVM one-versus-one": lambda seed: _many(OneVsOneClassifier),
     "SVM one-versus-rest": lambda seed: _many(OneVsRestClassifier),
 }
-PARAMETRIC = ("BLM", "CLM")  # those to which squares can be added
+_PARAMETRIC = ("BLM", "CLM")  # those to which squares can be added
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #9d49d788
@@ -413,6 +406,6 @@ def baseline(
     if name not in _BASELINES:
         raise ValueError(f"There is no baseline {name!r}; there are {', '.join(_BASELINES)}.")
     steps = [StandardScaler()] if scaled else []
-    if squares and name in PARAMETRIC:
+    if squares and name in _PARAMETRIC:
         steps = [FunctionTransformer(with_squares), *steps]
     return make_pipeline(*steps, _BASELINES[name](random_state, **settings))

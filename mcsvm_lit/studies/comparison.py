@@ -4,65 +4,22 @@
 
 # %% auto #0
 __all__ = [
-    "BUNDLED",
-    "LOCAL",
-    "GENERATED",
-    "DATASETS",
-    "RARE",
     "SPOILT",
     "CONDITIONS",
-    "WIDER",
-    "WEIGHTS",
-    "WIDTHS",
-    "NINE",
-    "calibrated_grid",
-    "boosting_grid",
-    "forest_grid",
-    "THREE",
-    "gumbel",
     "LABELS",
-    "PROBABILITIES",
     "CANDIDATES",
     "PROFILES",
-    "LARGER",
-    "JUDGED",
-    "COSTS",
-    "calibration_error",
-    "calibration_bias",
-    "area",
     "verdicts",
-    "whole",
     "drawn",
     "spoilt",
     "Candidate",
-    "ours",
-    "kernel_grid",
-    "weights_only",
-    "untuned",
-    "svc",
-    "calibrated",
-    "linear_svc",
-    "logistic",
-    "linear_platt",
-    "own_platt",
-    "venn_abers",
-    "gaussian_process",
-    "weighted_vote",
-    "boosting",
-    "forest",
-    "thinned",
-    "searched",
-    "measured",
-    "one_fold",
     "Comparison",
     "summary",
     "compare",
     "stored",
     "mean_ranks",
     "nemenyi",
-    "holm",
     "pairwise",
-    "groups",
     "critical_difference",
     "main",
 ]
@@ -80,11 +37,26 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata, studentized_range, wilcoxon
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
+from mcsvm_lit import (
+    CrammerSingerSVC,
+    KernelLogisticRegression,
+    SVMProbabilityClassifier,
+    TruncatedHingeSVC,
+    TwinKSVC,
+    TwinMarginSVC,
+    WeightedVoteClassifier,
+)
 from mcsvm_lit.core.drawing import INK, QUIET, axes
 from mcsvm_lit.studies import datasets
 from mcsvm_lit.studies.baselines import VennAbers, brier
@@ -104,7 +76,7 @@ def _shares(sure, parts):  # confidences (n,) -> lists of rows
     return np.array_split(np.argsort(sure, kind="stable"), parts)
 
 
-def calibration_error(y, Q, parts=10):  # class indices, probabilities (n,K)
+def _calibration_error(y, Q, parts=10):  # class indices, probabilities (n,K)
     """How far confidence is from accuracy: mean over `parts` equal shares of the examples."""
     sure, right = Q.max(axis=1), Q.argmax(axis=1) == y
     return sum(abs((sure[s] - right[s]).sum()) for s in _shares(sure, parts)) / len(y)
@@ -118,13 +90,13 @@ def _mean_deviation(p):  # probabilities of independent events
     return law @ abs(np.arange(len(law)) - p.sum())
 
 
-def calibration_bias(Q, parts=10):
-    """What `calibration_error` is on average where the confidences are right."""
+def _calibration_bias(Q, parts=10):
+    """What `_calibration_error` is on average where the confidences are right."""
     sure = Q.max(axis=1)
     return sum(_mean_deviation(sure[s]) for s in _shares(sure, parts)) / len(sure)
 
 
-def area(y, Q):
+def _area(y, Q):
     """The area under the ROC curve, the mean of each class against the rest."""
     classes = [k for k in range(Q.shape[1]) if 0 < (y == k).sum() < len(y)]
     return float(np.mean([roc_auc_score(y == k, Q[:, k]) for k in classes]))
@@ -135,28 +107,28 @@ def verdicts(y, labels, Q=None):  # class indices, given labels, probabilities i
     found = dict(accuracy=accuracy_score(y, labels), balanced=balanced_accuracy_score(y, labels))
     if Q is not None:
         found["log-loss"] = log_loss(y, Q, labels=np.arange(Q.shape[1]))
-        found |= {"Brier": brier(y, Q), "AUC": area(y, Q)}
-        found |= {"calibration": calibration_error(y, Q), "bias": calibration_bias(Q)}
+        found |= {"Brier": brier(y, Q), "AUC": _area(y, Q)}
+        found |= {"calibration": _calibration_error(y, Q), "bias": _calibration_bias(Q)}
     return found
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #b1cd8d47
-BUNDLED = ("balance_scale", "cmc", "digits", "glass", "iris", "new_thyroid", "vowel_deterding")
-BUNDLED += ("wine",)
-LOCAL = ("adult_a9a", "banana", "isolet1_subset", "letter", "mnist_5k", "satimage", "seeds")
-LOCAL += ("segment", "shuttle", "splice", "usps", "vowel_indian", "wall_robot_24", "waveform21")
-GENERATED = ("gaussians", "klr", "spirals", "wedges", "wzl1", "wzl2", "wzl3")
-DATASETS = (*BUNDLED, "breast_cancer", *LOCAL, *GENERATED)
-RARE = 16  # rows of a class below which it is left out
+_BUNDLED = ("balance_scale", "cmc", "digits", "glass", "iris", "new_thyroid", "vowel_deterding")
+_BUNDLED += ("wine",)
+_LOCAL = ("adult_a9a", "banana", "isolet1_subset", "letter", "mnist_5k", "satimage", "seeds")
+_LOCAL += ("segment", "shuttle", "splice", "usps", "vowel_indian", "wall_robot_24", "waveform21")
+_GENERATED = ("gaussians", "klr", "spirals", "wedges", "wzl1", "wzl2", "wzl3")
+_DATASETS = (*_BUNDLED, "breast_cancer", *_LOCAL, *_GENERATED)
+_RARE = 16  # rows of a class below which it is left out
 
 
-def whole(name):
+def _whole(name):
     """All rows of a set, and class indices."""
     if name == "breast_cancer":
         from sklearn.datasets import load_breast_cancer
 
         return load_breast_cancer(return_X_y=True)
-    if name in GENERATED:
+    if name in _GENERATED:
         b = getattr(datasets, f"make_{name}")(1000, random_state=0)
     else:
         b = datasets.load(name)
@@ -165,10 +137,10 @@ def whole(name):
 
 def drawn(name, rows):
     """At most `rows` rows of a set, drawn once for everybody, without classes that are too rare."""
-    X, y = whole(name)
+    X, y = _whole(name)
     kept = np.sort(np.random.default_rng(0).permutation(len(y))[:rows])
     X, y = np.asarray(X, float)[kept], y[kept]
-    frequent = np.bincount(y)[y] >= RARE
+    frequent = np.bincount(y)[y] >= _RARE
     return X[frequent], np.unique(y[frequent], return_inverse=True)[1]
 
 
@@ -176,7 +148,7 @@ def drawn(name, rows):
 SPOILT = ("breast_cancer", "gaussians", "klr", "satimage", "seeds", "vowel_indian")
 SPOILT += ("waveform21", "wine", "wzl1", "wzl2")
 CONDITIONS = ("clean", "10 % wrong labels", "20 % wrong labels", "10 % outliers")
-WIDER = 5.0  # outliers are so many times as wide as the columns
+_WIDER = 5.0  # outliers are so many times as wide as the columns
 
 
 def spoilt(X, y, condition, g):  # training rows, class indices, one of CONDITIONS, random numbers
@@ -189,7 +161,7 @@ def spoilt(X, y, condition, g):  # training rows, class indices, one of CONDITIO
     if kind == "wrong labels":
         y[rows] = (y[rows] + g.integers(1, K, len(rows))) % K
     else:
-        width = WIDER * X.std(axis=0)
+        width = _WIDER * X.std(axis=0)
         X[rows] = X.mean(axis=0) + width * g.normal(size=(len(rows), X.shape[1]))
         y[rows] = g.integers(0, K, len(rows))
     return X, y
@@ -207,174 +179,111 @@ class Candidate(NamedTuple):
     platt: bool = False  # also with Platt's curves, put on after the search
 
 
-WEIGHTS, WIDTHS = (1.0, 10.0, 100.0), (0.3, 1.0, 3.0)
-NINE = tuple(10.0 ** np.arange(-4, 5))
+_WEIGHTS, _WIDTHS = (1.0, 10.0, 100.0), (0.3, 1.0, 3.0)
+_NINE = tuple(10.0 ** np.arange(-4, 5))
 
 
-def ours(name, **settings):
-    """A maker of one of our classifiers, imported when it is made."""
-
-    def make(d):
-        import mcsvm_lit
-
-        return getattr(mcsvm_lit, name)(**settings)
-
-    return make
-
-
-def kernel_grid(d, weight="C", values=WEIGHTS, prefix=""):
+def _kernel_grid(d, weight="C", values=_WEIGHTS, prefix=""):
     """Three weights of the loss and three widths of the kernel."""
-    return {f"{prefix}{weight}": values, f"{prefix}gamma": tuple(w / d for w in WIDTHS)}
+    return {f"{prefix}{weight}": values, f"{prefix}gamma": tuple(w / d for w in _WIDTHS)}
 
 
-def weights_only(d, prefix=""):
+def _weights_only(d, prefix=""):
     """Nine weights of the loss."""
-    return {f"{prefix}C": NINE}
+    return {f"{prefix}C": _NINE}
 
 
-def untuned(d):
+def _untuned(d):
     """One setting."""
     return {}
 
 
-def svc(d):
-    "scikit-learn's support vector machine."
-    from sklearn.svm import SVC
-
-    return SVC()
-
-
-def calibrated(method):
-    """A support vector machine with probabilities put on afterwards."""
-
-    def make(d):
-        from sklearn.calibration import CalibratedClassifierCV
-
-        return CalibratedClassifierCV(svc(d), method=method, ensemble=False)
-
-    return make
-
-
-def linear_svc(d):
-    "scikit-learn's linear support vector machine."
-    from sklearn.svm import LinearSVC
-
+def _linear_svc():
+    """scikit-learn's linear support vector machine."""
     return LinearSVC(dual="auto", max_iter=10_000)
 
 
-def logistic(d):
-    "Logistic regression."
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=10_000)
-
-
-def linear_platt(d):
-    "A linear support vector machine with probabilities put on afterwards."
-    from sklearn.calibration import CalibratedClassifierCV
-
-    return CalibratedClassifierCV(linear_svc(d), ensemble=False)
-
-
-def own_platt(d):
-    "scikit-learn's support vector machine with its own probabilities."
-    from sklearn.svm import SVC
-
-    return SVC(probability=True, random_state=0)
-
-
-def venn_abers(d):
-    "A support vector machine with Venn-Abers prediction."
-    from sklearn.svm import SVC
-
-    return VennAbers(SVC(decision_function_shape="ovo"))
-
-
-def gaussian_process(d):
-    "A Gaussian process with one width and one height for each class."
-    from sklearn.gaussian_process import GaussianProcessClassifier
-    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-
-    return GaussianProcessClassifier(ConstantKernel(4.0) * RBF(d**0.5), random_state=0)
-
-
-def weighted_vote(d):
-    "Our probabilities for a linear support vector machine."
-    from mcsvm_lit import WeightedVoteClassifier
-
-    return WeightedVoteClassifier(linear_svc(d), scheme="one-vs-rest")
-
-
-def boosting(d):
-    "Gradient boosting."
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(max_iter=50, random_state=0)
-
-
-def forest(d):
-    "A random forest."
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(n_estimators=50, random_state=0)
+def _calibrated(model, method="sigmoid"):
+    """A classifier with probabilities put on afterwards."""
+    return CalibratedClassifierCV(model, method=method, ensemble=False)
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #07451036
-calibrated_grid = partial(kernel_grid, prefix="estimator__")
-boosting_grid = {"learning_rate": (0.06, 0.2, 0.6), "max_leaf_nodes": (4, 15, 31)}
-forest_grid = {"max_features": ("sqrt", 0.5, 1.0), "min_samples_leaf": (1, 3, 10)}
-THREE = ("gaussians", "seeds", "waveform21", "wine", "wzl1", "wzl2")  # spoilt, three classes
-gumbel = partial(ours, "SVMProbabilityClassifier", C=3.0, scheme="gumbel", n_weights=32)
+_boosting_grid = {"learning_rate": (0.06, 0.2, 0.6), "max_leaf_nodes": (4, 15, 31)}
+_forest_grid = {"max_features": ("sqrt", 0.5, 1.0), "min_samples_leaf": (1, 3, 10)}
+_margin_grid = partial(_kernel_grid, weight="nu", values=(0.1, 0.3, 0.6))
+_calibrated_grid = partial(_kernel_grid, prefix="estimator__")
+_calibrated_weights = partial(_weights_only, prefix="estimator__")
+_THREE = ("gaussians", "seeds", "waveform21", "wine", "wzl1", "wzl2")  # spoilt, three classes
+_GUMBEL = dict(C=3.0, scheme="gumbel", n_weights=32)
 LABELS = {
-    "CrammerSingerSVC": Candidate(ours("CrammerSingerSVC"), kernel_grid, True),
+    "CrammerSingerSVC": Candidate(lambda d: CrammerSingerSVC(), _kernel_grid, True),
     "CrammerSingerSVC, linear": Candidate(
-        ours("CrammerSingerSVC", kernel="linear", fit_intercept=True), weights_only, True
+        lambda d: CrammerSingerSVC(kernel="linear", fit_intercept=True), _weights_only, True
     ),
-    "TruncatedHingeSVC": Candidate(ours("TruncatedHingeSVC", tol=1e-3), kernel_grid, True),
-    "TwinMarginSVC": Candidate(
-        ours("TwinMarginSVC", kernel="rbf"),
-        partial(kernel_grid, weight="nu", values=(0.1, 0.3, 0.6)),
-        True,
-    ),
+    "TruncatedHingeSVC": Candidate(lambda d: TruncatedHingeSVC(tol=1e-3), _kernel_grid, True),
+    "TwinMarginSVC": Candidate(lambda d: TwinMarginSVC(kernel="rbf"), _margin_grid, True),
     "TwinKSVC, linear": Candidate(
-        ours("TwinKSVC"), lambda d: dict(lam=list(product(WEIGHTS, WEIGHTS))), True, 7
+        lambda d: TwinKSVC(), lambda d: dict(lam=list(product(_WEIGHTS, _WEIGHTS))), True, 7
     ),
-    "SVC": Candidate(svc, kernel_grid),
-    "LinearSVC": Candidate(linear_svc, weights_only),
+    "SVC": Candidate(lambda d: SVC(), _kernel_grid),
+    "LinearSVC": Candidate(lambda d: _linear_svc(), _weights_only),
 }
-PROBABILITIES = {
+_PROBABILITIES = {
     "KernelLogisticRegression": Candidate(
-        ours("KernelLogisticRegression", tol=1e-4), kernel_grid, True
+        lambda d: KernelLogisticRegression(tol=1e-4), _kernel_grid, True
     ),
-    "SVMProbabilityClassifier": Candidate(ours("SVMProbabilityClassifier"), kernel_grid, True),
-    "Gumbel weights, hinge": Candidate(gumbel(truncation=None), untuned, True, sets=THREE),
-    "Gumbel weights, truncated": Candidate(gumbel(), untuned, True, sets=THREE),
+    "SVMProbabilityClassifier": Candidate(lambda d: SVMProbabilityClassifier(), _kernel_grid, True),
+    "Gumbel weights, hinge": Candidate(
+        lambda d: SVMProbabilityClassifier(truncation=None, **_GUMBEL), _untuned, True, sets=_THREE
+    ),
+    "Gumbel weights, truncated": Candidate(
+        lambda d: SVMProbabilityClassifier(**_GUMBEL), _untuned, True, sets=_THREE
+    ),
     "WeightedVote, LinearSVC": Candidate(
-        weighted_vote, partial(weights_only, prefix="estimator__"), True, classes=4
+        lambda d: WeightedVoteClassifier(_linear_svc(), scheme="one-vs-rest"),
+        _calibrated_weights,
+        True,
+        classes=4,
     ),
-    "SVC, Platt": Candidate(calibrated("sigmoid"), calibrated_grid),
-    "SVC, isotonic": Candidate(calibrated("isotonic"), calibrated_grid),
-    "SVC, temperature": Candidate(calibrated("temperature"), calibrated_grid),
-    "SVC, probability=True": Candidate(own_platt, kernel_grid),
-    "SVC, Venn–Abers": Candidate(venn_abers, calibrated_grid),
-    "GaussianProcess": Candidate(gaussian_process, untuned),
-    "LinearSVC, Platt": Candidate(linear_platt, partial(weights_only, prefix="estimator__")),
-    "LogisticRegression": Candidate(logistic, weights_only),
-    "HistGradientBoosting": Candidate(boosting, lambda d: boosting_grid, platt=True),
-    "RandomForest": Candidate(forest, lambda d: forest_grid, platt=True),
+    "SVC, Platt": Candidate(lambda d: _calibrated(SVC()), _calibrated_grid),
+    "SVC, isotonic": Candidate(lambda d: _calibrated(SVC(), "isotonic"), _calibrated_grid),
+    "SVC, temperature": Candidate(lambda d: _calibrated(SVC(), "temperature"), _calibrated_grid),
+    "SVC, probability=True": Candidate(
+        lambda d: SVC(probability=True, random_state=0), _kernel_grid
+    ),
+    "SVC, Venn–Abers": Candidate(
+        lambda d: VennAbers(SVC(decision_function_shape="ovo")), _calibrated_grid
+    ),
+    "GaussianProcess": Candidate(
+        lambda d: GaussianProcessClassifier(ConstantKernel(4.0) * RBF(d**0.5), random_state=0),
+        _untuned,
+    ),
+    "LinearSVC, Platt": Candidate(lambda d: _calibrated(_linear_svc()), _calibrated_weights),
+    "LogisticRegression": Candidate(lambda d: LogisticRegression(max_iter=10_000), _weights_only),
+    "HistGradientBoosting": Candidate(
+        lambda d: HistGradientBoostingClassifier(max_iter=50, random_state=0),
+        lambda d: _boosting_grid,
+        platt=True,
+    ),
+    "RandomForest": Candidate(
+        lambda d: RandomForestClassifier(n_estimators=50, random_state=0),
+        lambda d: _forest_grid,
+        platt=True,
+    ),
 }
-CANDIDATES = LABELS | PROBABILITIES
+CANDIDATES = LABELS | _PROBABILITIES
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #2795ccf6
-def thinned(grid, settings):  # {parameter: values}, a number -> a grid for `GridSearchCV`
+def _thinned(grid, settings):  # {parameter: values}, a number -> a grid for `GridSearchCV`
     """So many settings of a grid, evenly spread."""
     every = list(ParameterGrid(grid))
     chosen = ((np.arange(settings) + 0.5) * len(every) / settings).astype(int)
     return [{k: [v] for k, v in every[i].items()} for i in chosen]
 
 
-def searched(candidate, d, settings, folds=3):
+def _searched(candidate, d, settings, folds=3):
     """A candidate with its search, not fitted."""
     model = candidate.make(d)
     whole = make_pipeline(StandardScaler(), model)
@@ -383,7 +292,7 @@ def searched(candidate, d, settings, folds=3):
         return whole
     return GridSearchCV(
         whole,
-        thinned(grid, settings),
+        _thinned(grid, settings),
         scoring="neg_log_loss" if hasattr(model, "predict_proba") else "accuracy",
         cv=StratifiedKFold(folds, shuffle=True, random_state=0),
         error_score="raise",
@@ -401,7 +310,7 @@ def _status(key):
     return int(found[0]) / 1024 if found else np.nan
 
 
-def measured(f):  # without arguments -> what it returns, CPU seconds, megabytes beyond the start
+def _measured(f):  # without arguments -> what it returns, CPU seconds, megabytes beyond the start
     """Call a function, and say what it took."""
     before = np.nan
     try:
@@ -417,7 +326,7 @@ def measured(f):  # without arguments -> what it returns, CPU seconds, megabytes
 
 def _judged(model, X, y):  # fitted
     """The verdicts on test rows, and the seconds of asking."""
-    labels, seconds, _ = measured(lambda: model.predict(X))
+    labels, seconds, _ = _measured(lambda: model.predict(X))
     Q = model.predict_proba(X) if hasattr(model, "predict_proba") else None
     return verdicts(y, labels, Q) | {"predict, s": seconds}
 
@@ -428,20 +337,18 @@ def _rows(method, train, test, settings):  # names; (X, y) twice
     K = 1 + train[1].max()
     if candidate.classes < K:
         return [dict(skipped=f"more than {candidate.classes} classes: too slow")]
-    search = searched(candidate, d, settings)
-    _, seconds, memory = measured(lambda: search.fit(*train))
+    search = _searched(candidate, d, settings)
+    _, seconds, memory = _measured(lambda: search.fit(*train))
     rows = [_judged(search, *test) | {"fit, s": seconds, "MB": memory}]
     if candidate.platt:
-        from sklearn.calibration import CalibratedClassifierCV
-
-        curves = CalibratedClassifierCV(search.best_estimator_, ensemble=False)
-        _, more, memory = measured(lambda: curves.fit(*train))
+        curves = _calibrated(search.best_estimator_)
+        _, more, memory = _measured(lambda: curves.fit(*train))
         costs = {"fit, s": seconds + more, "MB": memory, "method": f"{method}, Platt"}
         rows.append(_judged(curves, *test) | costs)
     return rows
 
 
-def one_fold(rng, data, method, fold, condition="clean", **size):  # size: rows, folds, settings
+def _one_fold(rng, data, method, fold, condition="clean", **size):  # size: rows, folds, settings
     """One classifier on one fold of one data set; rows of numbers."""
     X, y = drawn(data, size["rows"])
     outer = StratifiedKFold(size["folds"], shuffle=True, random_state=0)
@@ -459,14 +366,14 @@ PROFILES = {
     "medium": dict(rows=400, folds=2, settings=4),
     "full": dict(rows=2000, folds=5, settings=9),
 }
-LARGER = ("accuracy", "balanced", "AUC")  # the others are better when they are smaller
-JUDGED = ("accuracy", "balanced", "log-loss", "Brier", "AUC", "calibration", "bias")
-COSTS = ("fit, s", "predict, s", "MB")
+_LARGER = ("accuracy", "balanced", "AUC")  # the others are better when they are smaller
+_JUDGED = ("accuracy", "balanced", "log-loss", "Brier", "AUC", "calibration", "bias")
+_COSTS = ("fit, s", "predict, s", "MB")
 
 
 def _asked(data, method, **others):
     """Whether a classifier is tried on a data set at all."""
-    return data in (CANDIDATES[method].sets or DATASETS)
+    return data in (CANDIDATES[method].sets or _DATASETS)
 
 
 def _jobs(profile, names, methods):
@@ -475,7 +382,7 @@ def _jobs(profile, names, methods):
     listed = []
     for fold in range(size["folds"]):
         for condition in CONDITIONS[:1] if quick else CONDITIONS:
-            sets = names or (BUNDLED if quick else DATASETS)
+            sets = names or (_BUNDLED if quick else _DATASETS)
             sets = [d for d in sets if condition == "clean" or d in SPOILT]
             every = jobs(condition=[condition], data=sets, method=list(methods), fold=[fold])
             listed.extend(job | size for job in every if _asked(**job))
@@ -486,7 +393,7 @@ def _exhibit(profile, names, methods):
     """The comparison as an exhibit."""
     listed = _jobs(profile, names, methods)
     title = "Classifiers over many data sets"
-    return Exhibit("all", "comparison", title, one_fold, listed, listed, counts="fold")
+    return Exhibit("all", "comparison", title, _one_fold, listed, listed, counts="fold")
 
 
 def _in_order(values):
@@ -543,7 +450,7 @@ class Comparison:
         Classifiers that lack the number on every set are left out, and then sets on which another
         one lacks it.
         """
-        larger = what in LARGER if larger is None else larger
+        larger = what in _LARGER if larger is None else larger
         sign = -1 if larger else 1
         full = {m: [sign * self.mean(d, m, what) for d in self.datasets] for m in self.methods}
         full = {m: v for m, v in full.items() if not np.isnan(v).all()}
@@ -573,31 +480,31 @@ class Comparison:
         folds = Counter((r["condition"], r["data"], r["method"]) for r in self.rows)
         return [
             dict(condition=c, data=d, method=m, folds=folds[c, d, m])
-            | {k: found[c].mean(d, m, k) for k in (*JUDGED, *COSTS)}
+            | {k: found[c].mean(d, m, k) for k in (*_JUDGED, *_COSTS)}
             | dict(skipped=self.skipped.get(m, "") if d not in self.answered(m) else "")
             for c, d, m in keys
         ]
 
     def table(self):
         """One row for each classifier: means over the data sets, standard errors, ranks, costs."""
-        wide = {what: self.wide(what, larger=False) for what in (*JUDGED, *COSTS)}
+        wide = {what: self.wide(what, larger=False) for what in (*_JUDGED, *_COSTS)}
         ranks = {what: mean_ranks(self.wide(what)) for what in ("accuracy", "log-loss")}
         rows = []
         for m in self.methods:
             row = dict(classifier=m)
-            for what in JUDGED:
+            for what in _JUDGED:
                 row[what] = summary(wide[what].get(m))
             for what in ranks:
                 row[f"rank, {what}"] = ranks[what].get(m)
-            for what in COSTS:
+            for what in _COSTS:
                 row[what] = np.median(wide[what][m]) if m in wide[what] else None
             rows.append(row)
         return sorted(rows, key=lambda row: row["rank, accuracy"])
 
     def _repr_markdown_(self):
-        costs = [f"{what}={what}:.3g" for what in COSTS]
+        costs = [f"{what}={what}:.3g" for what in _COSTS]
         ranks = [f"{what}={what}:.1f" for what in ("rank, accuracy", "rank, log-loss")]
-        shown = ["classifier", *ranks, *JUDGED, *costs]
+        shown = ["classifier", *ranks, *_JUDGED, *costs]
         said = []
         for condition in self.conditions:
             there = self.only(condition).everywhere()
@@ -677,7 +584,7 @@ def nemenyi(n, k, level=0.05):  # data sets, classifiers
     return float(q * np.sqrt(k * (k + 1) / (6 * n)))
 
 
-def holm(p):  # (m,) p-values -> (m,)
+def _holm(p):  # (m,) p-values -> (m,)
     """Correct p-values of several tests by Holm's method."""
     p = np.asarray(p, float)
     order = np.argsort(p, kind="stable")
@@ -691,11 +598,11 @@ def pairwise(table):  # {classifier: values over the data sets} -> {(one, other)
     pairs = list(combinations(table, 2))
     differences = (np.subtract(table[a], table[b]) for a, b in pairs)
     p = [wilcoxon(d).pvalue if np.any(d) else 1.0 for d in differences]
-    return dict(zip(pairs, map(float, holm(p))))
+    return dict(zip(pairs, map(float, _holm(p))))
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #df2f5303
-def groups(ranks, width):  # mean ranks in ascending order
+def _groups(ranks, width):  # mean ranks in ascending order
     """The largest runs of ranks that differ by at most `width`, as (first, last)."""
     found = []
     for i, low in enumerate(ranks):
@@ -719,7 +626,7 @@ def critical_difference(table, ax=None, level=0.05):  # {classifier: values}, sm
     if ax is None:
         _, ax = axes(width=7.4, height=0.9 + 0.24 * half)
     ranks = list(means.values())
-    bars = groups(ranks, width)
+    bars = _groups(ranks, width)
     below = -0.35 - 0.22 * len(bars)
     for i, (name, rank) in enumerate(means.items()):
         side = 0.6 if i < half else k + 0.4

@@ -8,7 +8,7 @@ __all__ = [
     "names",
     "DataMissing",
     "load",
-    "holdout_sizes",
+    "arrays",
     "stratified_holdouts",
     "standardise",
     "BayesRule",
@@ -23,6 +23,8 @@ __all__ = [
     "make_spirals",
     "make_wedges",
     "make_waveform",
+    "moons",
+    "waveform",
 ]
 
 # %% ../../nbs/studies/60_datasets.ipynb #1dc9e57e
@@ -44,6 +46,8 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri, softmax
 from sklearn import datasets as _sk
 from sklearn.utils import Bunch
+
+from mcsvm_lit.core.kernels import Kernel
 
 # %% ../../nbs/studies/60_datasets.ipynb #1e0dd222
 _table = """
@@ -314,8 +318,15 @@ def load(name):  # as in `names()`
     return _bunch(name, *(_local(name) or _remote(name)))
 
 
+# %% ../../nbs/studies/60_datasets.ipynb #6d0e11a4
+def arrays(name):  # as in `names()` -> X, class indices
+    """The rows of a data set and their classes as 0, 1, …"""
+    b = load(name)
+    return b.data, np.unique(b.target, return_inverse=True)[1]
+
+
 # %% ../../nbs/studies/60_datasets.ipynb #4b44141c
-def holdout_sizes(
+def _holdout_sizes(
     counts,  # samples of each class (K,)
     share,  # of them for training
 ):
@@ -358,7 +369,7 @@ def stratified_holdouts(
     _check_holdouts(y, share, R)
     k = np.unique(y, return_inverse=True)[1]
     rows = [np.flatnonzero(k == c) for c in range(k.max() + 1)]
-    sizes = holdout_sizes([len(r) for r in rows], share)
+    sizes = _holdout_sizes([len(r) for r in rows], share)
 
     def split(s):
         g = np.random.default_rng(s)
@@ -631,3 +642,21 @@ def make_waveform(n=300, random_state=None):
     a, b = _waves[np.array(_pairs)[y].T]
     X = u * a + (1 - u) * b + g.normal(size=(n, 21))
     return _drawn(X, y, 3, Law(_waveform_bayes, 0.132933, text))
+
+
+# %% ../../nbs/studies/60_datasets.ipynb #6d0e11a1
+def _signed(σ2, X, positive, C):  # -> fitted kernel, rows, signs, weights
+    """An example for kernel logistic regression."""
+    return Kernel("rbf", 1 / (2 * σ2)).fit(X), X, np.where(positive, 1.0, -1.0), np.full(len(X), C)
+
+
+def moons(n, C=1.0):
+    """Two moons in the plane that overlap: kernel, rows, signs and weights C."""
+    X, y = _sk.make_moons(n, noise=0.25, random_state=0)
+    return _signed(0.4297, X, y, float(C))
+
+
+def waveform(n, C=1.0):
+    """The first class of the waveform data against the others, in the same form."""
+    b = make_waveform(n, random_state=0)
+    return _signed(15.2735, b.data, b.target == 0, float(C))

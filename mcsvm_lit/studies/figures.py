@@ -4,9 +4,6 @@
 
 # %% auto #0
 __all__ = [
-    "REFERENCE",
-    "LONG",
-    "PART",
     "luminance",
     "contrast",
     "to_svg",
@@ -23,7 +20,6 @@ __all__ = [
     "ours_beside_theirs",
     "bars",
     "images",
-    "wilson",
     "reliability",
 ]
 
@@ -88,18 +84,18 @@ def _number(match):
 
 
 # %% ../../nbs/studies/61_figures.ipynb #f7dcb9fd
-REFERENCE = re.compile(r'((?:xlink:href="|url\()#)([^")]+)')
+_REFERENCE = re.compile(r'((?:xlink:href="|url\()#)([^")]+)')
 
 
 def _renamed(svg):
     """Call what is referred to s0, s1, … in the order of reference, and drop all other names."""
-    referred = dict.fromkeys(m[2] for m in REFERENCE.finditer(svg))
+    referred = dict.fromkeys(m[2] for m in _REFERENCE.finditer(svg))
     new = {name: f"s{i}" for i, name in enumerate(referred)}
 
     def name(m):
         return f' id="{new[m[1]]}"' if m[1] in new else ""
 
-    return REFERENCE.sub(lambda m: m[1] + new[m[2]], re.sub(r' id="([^"]+)"', name, svg))
+    return _REFERENCE.sub(lambda m: m[1] + new[m[2]], re.sub(r' id="([^"]+)"', name, svg))
 
 
 # %% ../../nbs/studies/61_figures.ipynb #4f049ff1
@@ -145,14 +141,14 @@ def _tidy(
 
 
 # %% ../../nbs/studies/61_figures.ipynb #54c87a95
-LONG = 1000  # points of a curve that may become part of a picture
+_LONG = 1000  # points of a curve that may become part of a picture
 
 
 def _heavy(fig):
     """The points, cells and long curves of a figure."""
     for ax in fig.axes:
         yield from ax.collections
-        yield from (line for line in ax.lines if len(line.get_xdata()) > LONG)
+        yield from (line for line in ax.lines if len(line.get_xdata()) > _LONG)
 
 
 # %% ../../nbs/studies/61_figures.ipynb #1507130d
@@ -311,12 +307,12 @@ def _nested(S):  # scores (...,K)
 
 
 # %% ../../nbs/studies/61_figures.ipynb #df0eda72
-PART = 4096  # points at which a classifier is asked at a time: with a kernel each needs a row
+_PART = 4096  # points at which a classifier is asked at a time: with a kernel each needs a row
 
 
 def _ask(f, Z):  # a method of a classifier, points (n,2)
     """`f(Z)`, asked in parts; of a binary classifier two opposite scores."""
-    S = np.concatenate([f(z) for z in np.array_split(Z, -(-len(Z) // PART))])
+    S = np.concatenate([f(z) for z in np.array_split(Z, -(-len(Z) // _PART))])
     if f.__name__ == "decision_function" and S.ndim == 1:
         return np.c_[-S / 2, S / 2]
     return S
@@ -618,7 +614,7 @@ def images(
 
 
 # %% ../../nbs/studies/61_figures.ipynb #a05bbedf
-def wilson(
+def _wilson(
     k,  # how often it happened
     n,  # of how many
     z=1.959963984540054,
@@ -659,7 +655,7 @@ def reliability(
     n = np.bincount(b, minlength=bins)
     some = n > 0
     mean, share = (np.bincount(b, v, bins)[some] / n[some] for v in (p, hit))
-    lo, hi = wilson(share * n[some], n[some])
+    lo, hi = _wilson(share * n[some], n[some])
     ax = ax_or_new(ax, width=4.0, height=3.8)
     ax.plot([0, 1], [0, 1], color=QUIET, lw=0.9, ls=(0, (4, 2)), zorder=1)
     look = dict(fmt=marker, ls="-", color=color, elinewidth=1, lw=1.2, ms=4.5, label=label)

@@ -5,10 +5,6 @@
 # %% auto #0
 __all__ = [
     "REGISTRY",
-    "CHAPTERS",
-    "HOMES",
-    "VERBS",
-    "HOLDS",
     "EARLIER",
     "Exhibit",
     "exhibit",
@@ -19,26 +15,23 @@ __all__ = [
     "seed_of",
     "identity",
     "file_of",
-    "keep",
     "kept",
-    "in_short",
+    "grouped",
+    "column_means",
+    "deviation",
+    "averages",
     "markdown_table",
     "agreement",
     "claimed",
-    "verdict",
     "Outcome",
     "Plan",
     "reproduce",
     "file_of_table",
     "read_table",
     "write_table",
-    "record_file",
     "records",
-    "note",
-    "alike",
     "repeats",
     "stale",
-    "fuller",
     "keep_outcome",
     "show_exhibit",
 ]
@@ -90,8 +83,8 @@ class Exhibit:
         From rows to rows of the table.
     draw : callable, optional
         From the table to a figure or its axes.
-    columns : sequence of str, default=()
-        How the table is shown, each "heading=key:format".
+    columns : str or sequence of str, default=()
+        How the table is shown, each "heading=key:format"; in one text separated by " | ".
     prints, protocol, why : str, default=""
         What the paper has, how ours is made, and the reason where ours differs.
     claims : dict, optional
@@ -114,7 +107,7 @@ class Exhibit:
     full: list
     table: Callable = list
     draw: Callable | None = None
-    columns: tuple = ()
+    columns: str | tuple = ()
     prints: str = ""
     protocol: str = ""
     why: str = ""
@@ -168,13 +161,13 @@ def jobs(**axes):  # name=values
 
 
 # %% ../../nbs/studies/63_runner.ipynb #b3cc008d
-CHAPTERS = ("crammer_singer", "kernel_logistic", "twin_margin", "twin_ksvc", "probability")
-HOMES = tuple(f"mcsvm_lit.studies.exhibits.{chapter}" for chapter in CHAPTERS)
+_CHAPTERS = ("crammer_singer", "kernel_logistic", "twin_margin", "twin_ksvc", "probability")
+_HOMES = tuple(f"mcsvm_lit.studies.exhibits.{chapter}" for chapter in _CHAPTERS)
 
 
 def registry():  # -> {id: Exhibit}
     """All exhibits."""
-    for home in HOMES:
+    for home in _HOMES:
         if find_spec(home):
             import_module(home)
     return REGISTRY
@@ -245,7 +238,7 @@ def _separated(rows):  # -> rows for JSON, {name: array}
     return rows, arrays
 
 
-def keep(file, asked, job, rows, seconds):
+def _keep(file, asked, job, rows, seconds):
     """Write the answer to a job; `asked`: its identity."""
     rows, arrays = _separated(rows)
     packed = io.BytesIO()
@@ -316,10 +309,54 @@ def _brief(v):  # -> list of texts
     return [text if len(text) < 80 else hashlib.sha256(text.encode()).hexdigest()[:16]]
 
 
-def in_short(rows):
+def _in_short(rows):
     """The first five rows as texts, without what says how far a solver went."""
     said = [{k: v for k, v in r.items() if not re.search("gap|violation", k)} for r in rows[:5]]
     return [{k: _brief(v) for k, v in r.items()} for r in said]
+
+
+# %% ../../nbs/studies/63_runner.ipynb #5c1d7a21
+def grouped(rows, *keys):  # -> {value of the key, or values of several: rows}
+    """Group rows that agree in some columns, in order of appearance."""
+    found = {}
+    for r in rows:
+        values = tuple(r[k] for k in keys)
+        found.setdefault(values if len(keys) > 1 else values[0], []).append(r)
+    return found
+
+
+def column_means(rows, keys):  # -> {key: mean}
+    """Average some columns; NaN where a value is missing."""
+    return {k: float(np.array([r[k] for r in rows], float).mean()) for k in keys}
+
+
+def deviation(rows, key):  # -> standard deviation
+    """Return the standard deviation of a column; NaN of a single row and of infinite values."""
+    v = np.array([r[key] for r in rows], float)
+    return float(v.std(ddof=1)) if len(v) > 1 and np.isfinite(v).all() else np.nan
+
+
+def averages(rows, by, keys, count="runs", sd=""):  # -> a row for each group
+    """Average columns over the rows that agree in others.
+
+    Parameters
+    ----------
+    rows : list of dict
+        What jobs returned.
+    by, keys : sequence of str
+        The columns that make a group, and those that are averaged.
+    count : str, default="runs"
+        The column that counts the rows of a group.
+    sd : str, default=""
+        The names of the columns of standard deviations, such as "sd {}"; none by default.
+    """
+    out = []
+    for some in grouped(rows, *by).values():
+        row = {k: some[0][k] for k in by} | {count: len(some)}
+        for k in keys:
+            row |= column_means(some, [k]) | ({sd.format(k): deviation(some, k)} if sd else {})
+        out.append(row)
+    return out
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6cd20c7b
@@ -348,6 +385,7 @@ def markdown_table(rows, columns=()):  # columns: "heading=key:format", or just 
     """Rows as a table in Markdown; a dash where there is no number."""
     if not rows:
         return "*nothing to show*"
+    columns = columns.split(" | ") if isinstance(columns, str) else columns
     spec = [_heading_key_format(c) for c in columns or rows[0]]
     lines = [[heading for heading, *_ in spec], []]
     for _, key, _ in spec:
@@ -358,8 +396,8 @@ def markdown_table(rows, columns=()):  # columns: "heading=key:format", or just 
 
 
 # %% ../../nbs/studies/63_runner.ipynb #6bb4a9be
-VERBS = ("agrees", "agree"), ("differs", "differ"), ("is undecided", "are undecided")
-HOLDS = {True: "holds", False: "does not hold", None: "undecided"}
+_VERBS = ("agrees", "agree"), ("differs", "differ"), ("is undecided", "are undecided")
+_HOLDS = {True: "holds", False: "does not hold", None: "undecided"}
 
 
 def agreement(e, table):  # -> numbers that (agree, differ, are undecided)
@@ -373,17 +411,17 @@ def claimed(e, table):  # -> {claim: True, False or None}
     return {claim: None if holds is None else bool(holds) for claim, holds in found.items()}
 
 
-def verdict(e, table):  # -> one line
+def _verdict(e, table):  # -> one line
     """Say how ours stands beside the paper's."""
     counts = agreement(e, table)
     said = []
     if sum(counts):
-        words = (one if n == 1 else more for n, (one, more) in zip(counts, VERBS))
+        words = (one if n == 1 else more for n, (one, more) in zip(counts, _VERBS))
         words = ", ".join(f"{n} {word}" for n, word in zip(counts, words) if n)
         said.append(f"of {sum(counts)} numbers {words}")
     elif not e.claims:
         said.append("nothing printed to compare with")
-    said += [f"{HOLDS[holds]}: {claim}" for claim, holds in claimed(e, table).items()]
+    said += [f"{_HOLDS[holds]}: {claim}" for claim, holds in claimed(e, table).items()]
     return ". ".join(filter(None, ["; ".join(said), e.why]))
 
 
@@ -437,7 +475,7 @@ class Outcome:
         """One line on ours beside the paper's."""
         if self.single:
             return ". ".join(filter(None, ["one replication: no verdict", self.exhibit.why]))
-        return verdict(self.exhibit, self.table)
+        return _verdict(self.exhibit, self.table)
 
     def figure(self):
         """The picture, with its title as alternative text, or None."""
@@ -508,7 +546,7 @@ def _run(e, plan, tell):  # -> Outcome
         if rows is None:
             missing[plain(todo[i])] = seconds
         else:
-            keep(files[i], asked[i], todo[i], rows, seconds)
+            _keep(files[i], asked[i], todo[i], rows, seconds)
             answers[i] = kept(files[i], asked[i])
         tell(1)
     found = [a for a in answers if a]
@@ -517,7 +555,7 @@ def _run(e, plan, tell):  # -> Outcome
     sample = {}
     if found:
         fastest = min(found, key=lambda a: a["seconds"])
-        sample = dict(job=plain(fastest["job"]), seed=plan.seed, rows=in_short(fastest["rows"]))
+        sample = dict(job=plain(fastest["job"]), seed=plan.seed, rows=_in_short(fastest["rows"]))
     return Outcome(e, plan.profile, rows, seconds, missing, jobs=len(found), sample=sample)
 
 
@@ -612,25 +650,25 @@ def write_table(id, table, profile="full", root=None):
 EARLIER = "earlier"  # what stands for the digest of code that was not written down
 
 
-def record_file(paper, root=None):
+def _record_file(paper, root=None):
     """Return the file that says by which code the tables of a paper were made."""
     return Path(root or figures_dir()) / paper / "made_by.json"
 
 
 def records(paper, root=None):  # -> {name: dict(code, jobs)}
     """Read by which code the full tables of a paper were made, and from how many jobs."""
-    file = record_file(paper, root)
+    file = _record_file(paper, root)
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
-def note(o, root=None):
+def _note(o, root=None):
     """Write down by which code a full table was made."""
     e = o.exhibit
     made = dict(code=e.code, jobs=o.jobs, sample=o.sample)
     found = records(e.paper, root) | {e.name: made}
     lines = (f"{json.dumps(name)}: {plain(made)}" for name, made in sorted(found.items()))
     text = "{\n" + ",\n".join(lines) + "\n}\n"
-    record_file(e.paper, root).write_text(text, encoding="utf-8", newline="\n")
+    _record_file(e.paper, root).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _same(a, b):  # texts
@@ -641,7 +679,7 @@ def _same(a, b):  # texts
     return bool(np.isclose(a, b, rtol=1e-3, atol=1e-6, equal_nan=True))
 
 
-def alike(some, others):  # of `in_short`
+def _alike(some, others):  # of `_in_short`
     """Have two lists of rows the same names and, to a thousandth, the same entries?"""
     texts = [
         [text for r in rows for k in sorted(r) for text in (k, *r[k])] for rows in (some, others)
@@ -657,7 +695,7 @@ def repeats(id, root=None):  # -> bool, or None where data are missing
     if job is None:
         return False
     _, rows, _ = _work(0, e.run, job, seed_of(e, job, sample["seed"]))
-    return None if rows is None else alike(in_short(rows), sample["rows"])
+    return None if rows is None else _alike(_in_short(rows), sample["rows"])
 
 
 def stale(root=None):  # -> {id: the digest of the code that made its table}
@@ -668,7 +706,7 @@ def stale(root=None):  # -> {id: the digest of the code that made its table}
     return {id: made[id] for id, e in known.items() if made[id] != e.code}
 
 
-def fuller(o, root=None):
+def _fuller(o, root=None):
     """Is there a full table already, of more jobs than this outcome has?"""
     e = o.exhibit
     if not file_of_table(e.id, "full", root).exists():
@@ -680,7 +718,7 @@ def fuller(o, root=None):
 def keep_outcome(o, root=None):  # an Outcome; -> its table, with what could not be recomputed
     """Write the table, and the picture if there is one."""
     id, profile = o.exhibit.id, o.profile
-    if profile == "full" and fuller(o, root):
+    if profile == "full" and _fuller(o, root):
         profile = "quick"
     lost = {json.loads(job).get("data") for job in o.missing} - {None}
     if lost:
@@ -689,7 +727,7 @@ def keep_outcome(o, root=None):  # an Outcome; -> its table, with what could not
         return o.table
     file = write_table(id, o.table, profile, root)
     if profile == "full":
-        note(o, root)
+        _note(o, root)
     if o.svg:
         file.with_suffix(".svg").write_text(o.svg, encoding="utf-8", newline="\n")
     return o.table

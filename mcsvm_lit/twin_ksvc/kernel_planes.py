@@ -4,41 +4,21 @@
 
 # %% auto #0
 __all__ = [
-    "BLOCK_MEGABYTES",
-    "DAMPING",
-    "FIRST_COLUMNS",
-    "GROWTH",
-    "MOST_ROUNDS",
-    "INNER",
-    "SHARP",
-    "ENOUGH",
     "Vector",
     "KernelValues",
     "Plane",
     "PlaneTask",
     "Measured",
-    "measure",
     "primal_value",
-    "sample_gaps",
-    "residual",
-    "residual_square",
     "Slips",
-    "slips",
     "plane_rounding",
     "plane_certificate",
-    "gap_certificate",
     "OwnClass",
-    "damped_factor",
     "Columns",
     "KernelPlaneState",
-    "belongs",
     "KernelPlane",
     "SolveByColumns",
-    "stuck",
-    "round_of",
-    "solve_round",
     "LandmarkClass",
-    "with_one",
 ]
 
 # %% ../../nbs/twin_ksvc/43a_kernel_planes.ipynb #691da2d6
@@ -56,7 +36,7 @@ from mcsvm_lit.engine.threads import cached_property
 from mcsvm_lit.twin_ksvc.surface import Hyperplane
 
 # %% ../../nbs/twin_ksvc/43a_kernel_planes.ipynb #c2130d2d
-BLOCK_MEGABYTES = 64  # for one block of kernel values that are not kept
+_BLOCK_MEGABYTES = 64  # for one block of kernel values that are not kept
 
 
 class Vector(NamedTuple):
@@ -108,7 +88,7 @@ class KernelValues:
         "Σ_J a_j K[i, j] for each i of I."
         if self.kept is not None and 2 * len(J) > self.n:
             return (self.kept @ np.bincount(J, a, self.n))[I]
-        step = max(1, int(BLOCK_MEGABYTES * 2**17 / max(1, len(J))))
+        step = max(1, int(_BLOCK_MEGABYTES * 2**17 / max(1, len(J))))
         parts = [self.raw(I[s : s + step], J) @ a for s in range(0, len(I), step)]
         return np.concatenate([np.empty(0), *parts])
 
@@ -216,7 +196,7 @@ class Measured(NamedTuple):
     length: float
 
 
-def measure(values, task, plane):  # KernelValues, PlaneTask, Plane -> Measured
+def _measure(values, task, plane):  # KernelValues, PlaneTask, Plane -> Measured
     "The values of a plane by the kernel, whatever it was made from."
     f = values.along(np.r_[task.own, task.others], plane.w) + plane.b
     n_own = len(task.own)
@@ -230,13 +210,13 @@ def primal_value(task, measured):
     return float(task.lam / 2 * squares + task.hi @ np.maximum(task.q + others, 0))
 
 
-def sample_gaps(task, f, z):  # f: values on the others
+def _sample_gaps(task, f, z):  # f: values on the others
     "The terms of the sum in (43a.4)."
     r = task.q + f
     return np.maximum(r, 0) * (task.hi - z) + np.maximum(-r, 0) * z
 
 
-def residual(values, task, plane, measured, z):  # -> Vector, its last entry
+def _residual(values, task, plane, measured, z):  # -> Vector, its last entry
     "(43a.3)."
     λ, pull = task.lam, task.weights * measured.own
     S, ridge, w = np.flatnonzero(z), task.lam * task.ridge, plane.w
@@ -247,9 +227,9 @@ def residual(values, task, plane, measured, z):  # -> Vector, its last entry
     return Vector(rows, a, t.mean + ridge * w.mean), float(bias)
 
 
-def residual_square(values, task, plane, measured, z):
+def _residual_square(values, task, plane, measured, z):
     "The squared length of (43a.3)."
-    ρ, bias = residual(values, task, plane, measured, z)
+    ρ, bias = _residual(values, task, plane, measured, z)
     return values.square(ρ) + bias**2
 
 
@@ -262,12 +242,12 @@ class Slips(NamedTuple):
     residual: float  # ‖ρ‖²
 
 
-def slips(values, task, plane, measured, z):  # KernelValues, … -> Slips
+def _slips(values, task, plane, measured, z):  # KernelValues, … -> Slips
     "Bounds on rounding for a plane that is measured by the kernel, (43a.5)."
     w, ε = plane.w, values.relative_error
     own = values.error_along(task.own, w) + roundoff(4) * abs(plane.b)
     others = values.error_along(task.others, w) + roundoff(4) * abs(plane.b)
-    ρ, bias = residual(values, task, plane, measured, z)
+    ρ, bias = _residual(values, task, plane, measured, z)
     pull = task.lam * task.weights
     far = 1 + (values.sizes + values.share @ values.sizes) / values.size
     made_of = pull * np.abs(measured.own) @ far[task.own] + z @ far[task.others]
@@ -295,15 +275,15 @@ def plane_rounding(task, measured, slips):  # -> number
 
 def plane_certificate(values, task, plane, z, tol=1e-6, n_iter=0):  # -> Certificate
     "The certificate (43a.4) of any plane and any multipliers."
-    measured = measure(values, task, plane)
-    ρρ = residual_square(values, task, plane, measured, z)
-    rounding = plane_rounding(task, measured, slips(values, task, plane, measured, z))
-    return replace(gap_certificate(task, measured, z, ρρ, tol, n_iter), rounding=rounding)
+    measured = _measure(values, task, plane)
+    ρρ = _residual_square(values, task, plane, measured, z)
+    rounding = plane_rounding(task, measured, _slips(values, task, plane, measured, z))
+    return replace(_gap_certificate(task, measured, z, ρρ, tol, n_iter), rounding=rounding)
 
 
-def gap_certificate(task, measured, z, ρρ, tol, n_iter):  # ρρ: ‖ρ‖² -> Certificate
+def _gap_certificate(task, measured, z, ρρ, tol, n_iter):  # ρρ: ‖ρ‖² -> Certificate
     "The certificate (43a.4), everything in it being known but its rounding."
-    P, terms = primal_value(task, measured), sample_gaps(task, measured.others, z)
+    P, terms = primal_value(task, measured), _sample_gaps(task, measured.others, z)
     outside = max(0.0, (-z / task.hi).max(), (z / task.hi - 1).max())
     return Certificate(
         primal=P,
@@ -343,7 +323,7 @@ class OwnClass:
         M *= self.root
         M *= self.root[:, None]
         noise = len(own) * weights.max() * values.noise
-        self.L = damped_factor(M, ridge, noise)
+        self.L = _damped_factor(M, ridge, noise)
         self.columns = Columns(len(others), len(own))
 
     def dual_block(self, S):
@@ -369,26 +349,26 @@ class OwnClass:
         return Plane(w, float(c.sum()))
 
     def measure(self, task, plane):
-        return measure(self.values, task, plane)
+        return _measure(self.values, task, plane)
 
     def residual_square(self, task, plane, measured, z):
         "The squared length of (43a.3), here that of rounding."
-        return residual_square(self.values, task, plane, measured, z)
+        return _residual_square(self.values, task, plane, measured, z)
 
     def slips(self, task, plane, measured, z):
-        return slips(self.values, task, plane, measured, z)
+        return _slips(self.values, task, plane, measured, z)
 
 
-DAMPING = 0.0, 1e-14, 1e-12, 1e-10, 1e-8  # shares of the trace that are tried as a further ridge
+_DAMPING = 0.0, 1e-14, 1e-12, 1e-10, 1e-8  # shares of the trace that are tried as a further ridge
 
 
-def damped_factor(M, ridge, noise):  # noise: how far eigenvalues may be off; changes M
+def _damped_factor(M, ridge, noise):  # noise: how far eigenvalues may be off; changes M
     """The Cholesky factor of M + δI, with the least further ridge that makes it one.
 
     What a further ridge does to the plane, the certificate sees in its residual. The last resort
     is a ridge as large as what rounding can have done to the matrix.
     """
-    further, added = [share * np.trace(M) for share in DAMPING], 0.0
+    further, added = [share * np.trace(M) for share in _DAMPING], 0.0
     for more in (*further, noise, 2 * noise):
         raised = ridge + more
         M.flat[:: len(M) + 1] += raised - added
@@ -439,12 +419,12 @@ class Columns:
 
 
 # %% ../../nbs/twin_ksvc/43a_kernel_planes.ipynb #b8e8ba56
-FIRST_COLUMNS = 500  # samples of the first round: their dual takes a hundredth of a second
-GROWTH = 2  # by which their number may grow from round to round
-MOST_ROUNDS = 60
-INNER = 0.1  # of the aim: the relative gap asked of the program of a round
-SHARP = 1e-13  # relative gap asked of the last round
-ENOUGH = 0.5  # of the aim: terms of all samples that end the rounds; the rest is for rounding
+_FIRST_COLUMNS = 500  # samples of the first round: their dual takes a hundredth of a second
+_GROWTH = 2  # by which their number may grow from round to round
+_MOST_ROUNDS = 60
+_INNER = 0.1  # of the aim: the relative gap asked of the program of a round
+_SHARP = 1e-13  # relative gap asked of the last round
+_ENOUGH = 0.5  # of the aim: terms of all samples that end the rounds; the rest is for rounding
 
 
 class KernelPlaneState(NamedTuple):
@@ -455,7 +435,7 @@ class KernelPlaneState(NamedTuple):
     measured: Measured
 
 
-def belongs(task, z, measured):  # multipliers -> bool
+def _belongs(task, z, measured):  # multipliers -> bool
     "Do both sides of (43a.7) agree, but for a factor of two?"
     with np.errstate(over="ignore", invalid="ignore"):
         left = task.lam * (task.weights @ measured.own**2 + task.ridge * measured.length)
@@ -490,7 +470,7 @@ class KernelPlane:
         "Those, and their plane; none if rounding has spoilt it."
         plane = self.space.plane(z, self.lam)
         measured = self.space.measure(self.task, plane)
-        if belongs(self.task, z, measured):
+        if _belongs(self.task, z, measured):
             return KernelPlaneState(z, plane, measured)
         return self.with_multipliers(np.zeros(len(z)))
 
@@ -511,7 +491,7 @@ class KernelPlane:
         task, (z, plane, measured) = self.task, state
         ρρ = self.space.residual_square(task, plane, measured, z)
         rounding = plane_rounding(task, measured, self.space.slips(task, plane, measured, z))
-        return replace(gap_certificate(task, measured, z, ρρ, tol, n_iter), rounding=rounding)
+        return replace(_gap_certificate(task, measured, z, ρρ, tol, n_iter), rounding=rounding)
 
     def full_certificate(self, state, n_iter=0, tol=1e-6):
         "The certificate (43a.4) among all planes of the kernel."
@@ -527,20 +507,20 @@ class SolveByColumns:
         return True
 
     def budget(self, problem, goal):
-        return goal.max_steps or MOST_ROUNDS
+        return goal.max_steps or _MOST_ROUNDS
 
     def run(self, problem, state, effort):
         task, before = problem.task, None
         for steps in range(effort.budget):
-            terms = sample_gaps(task, state.measured.others, state.z)
+            terms = _sample_gaps(task, state.measured.others, state.z)
             P = primal_value(task, state.measured)
             effort.tell(P, terms.sum(), steps)
-            S = round_of(state.z, terms, task.hi, FIRST_COLUMNS * GROWTH**steps)
-            if effort.reached(P, terms.sum(), share=ENOUGH):
+            S = _round_of(state.z, terms, task.hi, _FIRST_COLUMNS * _GROWTH**steps)
+            if effort.reached(P, terms.sum(), share=_ENOUGH):
                 return self._sharpened(problem, state, S), steps
-            z = solve_round(problem, state, S, INNER * effort.aim)
+            z = _solve_round(problem, state, S, _INNER * effort.aim)
             found = None if z is None else problem.with_multipliers(z)
-            if found is None or stuck(state.z, found.z, before, S):
+            if found is None or _stuck(state.z, found.z, before, S):
                 effort.give_up()
                 return state, steps
             state, before = found, S
@@ -550,16 +530,16 @@ class SolveByColumns:
         "Samples at their margins are put there to the last digits, because votes compare them."
         if not len(S):
             return state
-        z = solve_round(problem, state, S, SHARP)
+        z = _solve_round(problem, state, S, _SHARP)
         return state if z is None else problem.with_multipliers(z)
 
 
-def stuck(z, found, before, S):  # multipliers and samples of two rounds
+def _stuck(z, found, before, S):  # multipliers and samples of two rounds
     "Would the next round be this one again, because rounding has won?"
     return np.array_equal(z, found) and np.array_equal(before, S)
 
 
-def round_of(z, terms, hi, most):  # -> indices
+def _round_of(z, terms, hi, most):  # -> indices
     "Samples between their bounds, and those with the largest terms."
     wrong = np.flatnonzero(terms > 0)
     if len(wrong) > most:
@@ -567,7 +547,7 @@ def round_of(z, terms, hi, most):  # -> indices
     return np.union1d(wrong, np.flatnonzero((z > 0) & (z < hi)))
 
 
-def solve_round(problem, state, S, tol):  # -> multipliers, None where rounding has won
+def _solve_round(problem, state, S, tol):  # -> multipliers, None where rounding has won
     "The dual among the samples S, all others fixed."
     task, z = problem.task, state.z.copy()
     Q = np.ascontiguousarray(problem.space.dual_block(S))
@@ -602,7 +582,7 @@ class LandmarkClass:
         self.features = (landmarks.features - values.share @ landmarks.features) / values.size
         self.own, self.others = own, others
         self.weights, self.ridge = weights, ridge
-        A = with_one(self.features[own]) * np.sqrt(weights)[:, None]
+        A = _with_one(self.features[own]) * np.sqrt(weights)[:, None]
         below = np.sqrt(ridge) * np.eye(A.shape[1])
         self.R = np.linalg.qr(np.concatenate([A, below]), mode="r")
         self.columns = Columns(len(others), len(self.R))
@@ -612,7 +592,7 @@ class LandmarkClass:
         return self.columns.block(S, self._new_columns, lambda I, J, V_I, V_J: V_I @ V_J.T)
 
     def _new_columns(self, new):
-        B = with_one(self.features[self.others[new]]).T
+        B = _with_one(self.features[self.others[new]]).T
         return solve_triangular(self.R, B, trans="T", check_finite=False).T
 
     def plane(self, z, lam):
@@ -651,6 +631,6 @@ class LandmarkClass:
         return Slips(own, others, float(ε * size**2), float(moved * (2 * length + moved)))
 
 
-def with_one(F):
+def _with_one(F):
     "Rows with a one appended."
     return np.concatenate([F, np.ones((len(F), 1))], axis=1)

@@ -4,18 +4,12 @@
 
 # %% auto #0
 __all__ = [
-    "RIDGE",
-    "MOVE_SHARE",
     "own_qp",
-    "other_first",
     "away_from",
     "pair_qp",
     "Standard",
     "standard_of",
-    "unit_and_ridge",
     "solve_plane",
-    "proved",
-    "at_partition",
     "MoveMargins",
     "ReadPath",
     "planes_near",
@@ -80,14 +74,14 @@ def own_qp(X, y, i, weights=None, epsilon=0.2, ridge=1e-4):  # features, class i
     return replace(qp, R=R, W=rows_of_dual(qp.N, R), hi=weights[~A])
 
 
-def other_first(of_other):  # which of the rows are of the other class -> (n,)
+def _other_first(of_other):  # which of the rows are of the other class -> (n,)
     "The rows of the other class, then those of the rest."
     return np.argsort(~of_other, kind="stable")
 
 
 def away_from(qp, of_other):  # of `own_qp`, which of its rows are of the other class -> TwinQP
     "The same program with a margin of 1 for the other class, whose rows come first."
-    order, nB = other_first(of_other), int(of_other.sum())
+    order, nB = _other_first(of_other), int(of_other.sum())
     q = np.where(np.arange(len(order)) < nB, 1.0, qp.q)
     rows = dict(N=qp.N[order], W=qp.W[order], hi=qp.hi[order])
     return replace(qp, **rows, q=q, nB=nB, nC=len(order) - nB)
@@ -100,7 +94,7 @@ def pair_qp(X, y, pair, weights=None, epsilon=0.2, ridge=1e-4):  # features, cla
 
 
 # %% ../../nbs/twin_ksvc/43c_pair_planes.ipynb #54b69752
-RIDGE = 1e-4  # what ridge="scale" means for rows about one from their mean; the paper's number
+_RIDGE = 1e-4  # what ridge="scale" means for rows about one from their mean; the paper's number
 
 
 class Standard(NamedTuple):
@@ -125,35 +119,35 @@ def standard_of(rows, weights, ridge):  # rows (n, d), weights (n,), number or "
     centre = share @ rows
     spread = float(share @ ((rows - centre) ** 2).sum(axis=1))
     largest = np.abs(rows).max(initial=0.0)
-    return Standard(centre, *unit_and_ridge(spread, largest, ridge), spread)
+    return Standard(centre, *_unit_and_ridge(spread, largest, ridge), spread)
 
 
-def unit_and_ridge(spread, largest, ridge):  # largest: entry -> σ, δ
+def _unit_and_ridge(spread, largest, ridge):  # largest: entry -> σ, δ
     "What `ridge` means for rows with this mean squared distance from their mean."
     if ridge != "scale":
         return 1.0, ridge
     # rows that differ by rounding only are all the same
     differ = spread > (1e-14 * largest) ** 2
-    return spread**0.5 if differ else 1.0, RIDGE
+    return spread**0.5 if differ else 1.0, _RIDGE
 
 
 # %% ../../nbs/twin_ksvc/43c_pair_planes.ipynb #517eeec6
-def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> what `proved` returns
+def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> what `_proved` returns
     "A plane at one λ with its proof."
     problem = TwinPlane(qp, lam)
-    return proved(problem, solve(problem, Goal(tol), [FollowPath(path), SolveInBox()]))
+    return _proved(problem, solve(problem, Goal(tol), [FollowPath(path), SolveInBox()]))
 
 
-def proved(problem, solution):  # -> plane (d+1,), Certificate, multipliers (n,)
+def _proved(problem, solution):  # -> plane (d+1,), Certificate, multipliers (n,)
     "A plane with what proves it."
     return problem.plane(solution.state), solution.certificate, solution.state.z
 
 
 # %% ../../nbs/twin_ksvc/43c_pair_planes.ipynb #7f604559
-MOVE_SHARE = 0.1  # events that a move may take, as a share of those of the path
+_MOVE_SHARE = 0.1  # events that a move may take, as a share of those of the path
 
 
-def at_partition(qp, W, lam, sides):  # W in two parts -> PlaneState
+def _at_partition(qp, W, lam, sides):  # W in two parts -> PlaneState
     "The multipliers and the plane that belong to a partition."
     z, p = np.empty(len(qp.q)), np.empty((2, len(qp.R)))
     multipliers(W, lam * qp.q, qp.hi, sides, left_sum(W, qp.hi, sides), z, p)
@@ -182,7 +176,7 @@ class MoveMargins:
 
     def budget(self, problem, goal):
         "Events."
-        return 1 + int(MOVE_SHARE * len(self.path.rows))
+        return 1 + int(_MOVE_SHARE * len(self.path.rows))
 
     def run(self, problem, state, effort):
         "The plane and the multipliers at κ = 0; a second turn would find the same."
@@ -195,7 +189,7 @@ class MoveMargins:
         if found.why != "end":
             return state, events
         sides = sides_after(sides, found.trace.rows[:events], found.trace.moves[:events])
-        return at_partition(qp, W, λ, sides), events
+        return _at_partition(qp, W, λ, sides), events
 
 
 class ReadPath(FollowPath):
@@ -208,22 +202,22 @@ class ReadPath(FollowPath):
         effort.give_up()
         if λ < path.domain[0]:
             return state, len(path.rows)
-        return at_partition(qp, path.W2, λ, path.at(λ).side), len(path.rows)
+        return _at_partition(qp, path.W2, λ, path.at(λ).side), len(path.rows)
 
 
-def planes_near(qp, others, lams, tol):  # of `own_qp`, class of each row -> {j: `proved`}
+def planes_near(qp, others, lams, tol):  # of `own_qp`, class of each row -> {j: `_proved`}
     "The plane near the own class and away from class j, for each j and its λ in `lams`."
     first, found, moving = next(iter(lams)), {}, True
     path = path_down_to(away_from(qp, others == first), min(lams.values()))
-    back = np.argsort(other_first(others == first))  # from the rows of `qp` to those of the path
+    back = np.argsort(_other_first(others == first))  # from the rows of `qp` to those of the path
     for j, λ in lams.items():
         problem = TwinPlane(away_from(qp, others == j), λ)
         ways = [ReadPath(path if j == first else None), SolveInBox()]
         if moving and j != first:
-            ways.insert(0, MoveMargins(path, back[other_first(others == j)]))
+            ways.insert(0, MoveMargins(path, back[_other_first(others == j)]))
         solution = solve(problem, Goal(tol), ways)
         moving = solution.strategy == ways[0].name
-        found[j] = proved(problem, solution)
+        found[j] = _proved(problem, solution)
     return found
 
 
@@ -275,7 +269,7 @@ class KeptPlanes:
         q = np.where(y[others] == pair[1], 1.0, 1.0 - self.epsilon)
         return PlaneTask(own, others, c[own], q, c[others], lam, self.standard.ridge)
 
-    def found(self, u, certificate, z, pair, lam):  # u, z: of `proved`, in the frame -> FoundPlane
+    def found(self, u, certificate, z, pair, lam):  # u, z: of `_proved`, in the frame -> FoundPlane
         "The plane as it is kept, with a certificate of that."
         plane, task = self.standard.turned_back(u), self.task(pair, lam)
         w, b, lengths = plane[:-1], plane[-1], np.ones(len(plane) - 1)
@@ -297,7 +291,7 @@ class KeptPlanes:
         values, (rows, a, b) = self.values, plane
         w = Vector(rows, a * values.size, 0.0)
         z_of_task = np.empty(len(z))
-        z_of_task[other_first(self.training.y[task.others] == pair[1])] = z
+        z_of_task[_other_first(self.training.y[task.others] == pair[1])] = z
         there = Plane(w, b + values.at_mean(w) / values.size)
         full = plane_certificate(values, task, there, z_of_task, certificate.tol)
         if self.few:
@@ -355,7 +349,7 @@ class KernelPlanes:
         c = training.weights
         self.values = KernelValues(training.kernel, training.X, c, settings.cache_size)
         spread, largest = self.values.spread, self.values.diagonal.max() ** 0.5
-        size, ridge = unit_and_ridge(spread, largest, settings.ridge)
+        size, ridge = _unit_and_ridge(spread, largest, settings.ridge)
         self.values.size = size
         self.standard = Standard(None, size, ridge, spread)
         self.marks = None

@@ -4,23 +4,14 @@
 
 # %% auto #0
 __all__ = [
-    "EVENT",
-    "INACCURATE",
-    "LOOKED_AT",
-    "MOST_EVENTS",
     "TwinPath",
-    "twin_path_of",
     "warn_stopped",
     "path_of",
     "inaccuracy",
-    "warn_inaccurate",
     "path_down_to",
     "twin_path",
     "FollowPath",
-    "draw_sides",
-    "draw_plane",
     "path_frame",
-    "explore_path",
 ]
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #3291fdfe
@@ -40,7 +31,7 @@ from mcsvm_lit.twin_ksvc.plane_path import PlanePath, plot_path, values_to_draw
 from mcsvm_lit.twin_ksvc.problem import PlaneState, TwinQP, twin_qp
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #37b1f67f
-EVENT = np.dtype([("lam", "f8"), ("number", "i1"), ("group", "U1"), ("row", "i8"), ("move", "U3")])
+_EVENT = np.dtype([("lam", "f8"), ("number", "i1"), ("group", "U1"), ("row", "i8"), ("move", "U3")])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +80,7 @@ class TwinPath(PlanePath):
     def events(self):  # (m,) records
         "λ, number 1 to 8 as in the paper, group, row in its group and move, in falling order of λ."
         rest = self.rows >= self.qp.nB
-        out = np.empty(len(self.rows), EVENT)
+        out = np.empty(len(self.rows), _EVENT)
         out["lam"] = self.lams
         out["number"] = self.moves + 4 * rest
         out["group"] = np.where(rest, "C", "B")
@@ -134,11 +125,11 @@ class TwinPath(PlanePath):
 
     def explore(self, A=None):  # -> widget
         "One λ at a time under a slider; `A` are rows of the own class, to be drawn too."
-        return explore_path(self, A)
+        return _explore_path(self, A)
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #2574042b
-def twin_path_of(qp, found):  # TwinQP, Followed -> TwinPath
+def _twin_path_of(qp, found):  # TwinQP, Followed -> TwinPath
     "The path that the loop has written."
     t, complete = found.trace, found.why == "end"
     m = len(t.κ) - complete
@@ -162,24 +153,24 @@ def path_of(qp, verbose=0, max_events=None):  # TwinQP -> TwinPath
         found = follow(lambda_program(qp), verbose=verbose, max_events=max_events)
     except KeyboardInterrupt as interruption:
         found = joined(getattr(interruption, "finished", []), len(qp.R))
-        interruption.path = twin_path_of(qp, found)
+        interruption.path = _twin_path_of(qp, found)
         raise
-    path = twin_path_of(qp, found)
+    path = _twin_path_of(qp, found)
     warn_stopped(found, f"at λ = {path.domain[0]:.6g}: it holds from there up")
     return path
 
 
-INACCURATE = 1e-6  # violations and relative gaps above this earn a warning
-LOOKED_AT = 100  # pieces of a path that are looked at
+_INACCURATE = 1e-6  # violations and relative gaps above this earn a warning
+_LOOKED_AT = 100  # pieces of a path that are looked at
 
 
 def inaccuracy(path):  # -> PathKKT, or None
     "Where rounding has spoilt a path most, if it has."
-    found = path.kkt(max(1, len(path.S) // LOOKED_AT))
-    return None if found.worst <= INACCURATE else found
+    found = path.kkt(max(1, len(path.S) // _LOOKED_AT))
+    return None if found.worst <= _INACCURATE else found
 
 
-def warn_inaccurate(path):
+def _warn_inaccurate(path):
     "Warn where rounding has spoilt a path."
     found = inaccuracy(path)
     if found is not None:
@@ -195,7 +186,7 @@ def warn_inaccurate(path):
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #c44c17db
 def path_down_to(qp, lam, max_events=None):  # TwinQP -> TwinPath, perhaps stopped early
     "The path of a program from infinity down to `lam`, or a little further."
-    return twin_path_of(qp, follow(lambda_program(qp), low=lam, max_events=max_events))
+    return _twin_path_of(qp, follow(lambda_program(qp), low=lam, max_events=max_events))
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #f3abacb0
@@ -224,12 +215,12 @@ def twin_path(  # noqa: PLR0913 (what (40.1) depends on)
         Stop after so many events.
     """
     path = path_of(twin_qp(A, B, C, epsilon, ridge, kB, kC), verbose, max_events)
-    warn_inaccurate(path)
+    _warn_inaccurate(path)
     return path
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #3994da63
-MOST_EVENTS = 1000  # of a path, times n; paths have a few events for each sample
+_MOST_EVENTS = 1000  # of a path, times n; paths have a few events for each sample
 
 
 @dataclass(frozen=True)
@@ -251,7 +242,7 @@ class FollowPath:
 
     def budget(self, problem, goal):
         "Events."
-        return MOST_EVENTS * len(problem.qp.q)
+        return _MOST_EVENTS * len(problem.qp.q)
 
     def run(self, problem, state, effort):
         "The plane and the multipliers on the path; a second turn would find the same."
@@ -265,7 +256,7 @@ class FollowPath:
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #40859255
-def draw_sides(ax, path, p):
+def _draw_sides(ax, path, p):
     "Left: what each sample has to spare, its multiplier and its side."
     from mcsvm_lit.core.drawing import COLORS
 
@@ -281,7 +272,7 @@ def draw_sides(ax, path, p):
     ax.legend(loc="upper right")
 
 
-def draw_plane(ax, path, p, A=None):
+def _draw_plane(ax, path, p, A=None):
     "Right, for two features: the samples, the plane and its margins."
     from mcsvm_lit.core.drawing import COLORS, INK, QUIET
 
@@ -306,15 +297,15 @@ def path_frame(path, lam, A=None):  # rows of the own class, to be drawn too -> 
 
     p, flat = path.at(lam), path.qp.N.shape[1] == 3
     fig, ax = axes(1, 1 + flat, width=7 if flat else 4.5, height=3.2, squeeze=False)
-    draw_sides(ax[0, 0], path, p)
+    _draw_sides(ax[0, 0], path, p)
     ax[0, 0].set_title(f"λ = {lam:.4g}")
     if flat:
-        draw_plane(ax[0, 1], path, p, A)
+        _draw_plane(ax[0, 1], path, p, A)
     return fig
 
 
 # %% ../../nbs/twin_ksvc/42_path_in_lambda.ipynb #21d1fed6
-def explore_path(path, A=None):  # -> widget
+def _explore_path(path, A=None):  # -> widget
     "A slider over λ: planes, sets and multipliers move, beside the still figure."
     try:
         import ipywidgets

@@ -4,23 +4,17 @@
 
 # %% auto #0
 __all__ = [
-    "ILL",
     "homogeneous",
     "twin_cvxpy",
     "TwinQP",
-    "leading_bits",
     "by_root",
     "lost_digits",
-    "ill_conditioned",
     "rows_of_dual",
     "twin_qp",
     "plane",
     "twin_dual_cvxpy",
     "twin_dual",
-    "shortfall",
-    "twin_gaps",
     "twin_values",
-    "twin_rounding",
     "twin_certificate",
     "twin_kkt",
     "PlaneState",
@@ -111,10 +105,10 @@ def _parts(A, B, C):
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #6fbb2000
-ILL = 1e5  # ratio of the largest to the smallest entry on R's diagonal, above which W is refined
+_ILL = 1e5  # ratio of the largest to the smallest entry on R's diagonal, above which W is refined
 
 
-def leading_bits(A, bits):  # -> leading bits, the rest
+def _leading_bits(A, bits):  # -> leading bits, the rest
     "A = high + low exactly, the high part of each row on one grid with so many bits."
     exponent = np.ceil(np.log2(np.abs(A).max(1, initial=1e-300)))
     grid = 2.0 ** (exponent + 53 - bits)[:, None]
@@ -130,21 +124,21 @@ def by_root(M, R):  # -> M R⁻¹
 def lost_digits(N, W, R):  # -> what is missing from W (n, d+1)
     "What rounding took away from W = N R⁻¹, (40.5)."
     bits = (52 - len(R).bit_length()) // 2
-    W_high, W_low = leading_bits(W, bits)
-    R_high, R_low = (x.T for x in leading_bits(R.T, bits))
+    W_high, W_low = _leading_bits(W, bits)
+    R_high, R_low = (x.T for x in _leading_bits(R.T, bits))
     return by_root(((N - W_high @ R_high) - W_high @ R_low) - W_low @ R, R)
 
 
-def ill_conditioned(R):
+def _ill_conditioned(R):
     "Can R⁻¹ cost more than a few digits?"
     diagonal = np.abs(R.diagonal())
-    return diagonal.max() > ILL * diagonal.min()
+    return diagonal.max() > _ILL * diagonal.min()
 
 
 def rows_of_dual(N, R):  # -> W (n, d+1)
     "W = N R⁻¹; where R is ill-conditioned, with six more digits than solving gives."
     W = by_root(N, R)
-    return W + lost_digits(N, W, R) if ill_conditioned(R) else W
+    return W + lost_digits(N, W, R) if _ill_conditioned(R) else W
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #5f0e59a7
@@ -199,20 +193,20 @@ def twin_dual(qp, lam, tol=1e-9):  # -> z (n,)
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #acaf7373
-def shortfall(qp, v):  # v = Ru -> q + Nu (n,)
+def _shortfall(qp, v):  # v = Ru -> q + Nu (n,)
     "By how much each sample misses its margin; negative where it has more."
     return qp.q + qp.W @ v
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #06371ec3
-def twin_gaps(qp, z, lam, v=None):  # v = Ru; by default the plane that z makes -> (n+1,)
+def _twin_gaps(qp, z, lam, v=None):  # v = Ru; by default the plane that z makes -> (n+1,)
     """The terms of the duality gap (40.8), whose sum is P - D.
 
     One for each sample, and last what comes from v and z not matching.
     """
     p = -qp.W.T @ z / lam
     v = p if v is None else v
-    r = shortfall(qp, v)
+    r = _shortfall(qp, v)
     samples = np.maximum(r, 0) * (qp.hi - z) + np.maximum(-r, 0) * z
     return np.r_[samples, lam / 2 * ((v - p) ** 2).sum()]
 
@@ -222,12 +216,12 @@ def twin_values(qp, z, lam, v=None):  # -> (P, D)
     "The primal value at `v` (by default at the plane that z makes) and the dual value at `z`."
     p = qp.W.T @ z
     v = -p / lam if v is None else v
-    primal = lam / 2 * v @ v + qp.hi @ np.maximum(shortfall(qp, v), 0)
+    primal = lam / 2 * v @ v + qp.hi @ np.maximum(_shortfall(qp, v), 0)
     return primal, qp.q @ z - p @ p / (2 * lam)
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #46841037
-def twin_rounding(qp, z, lam, v):  # -> number
+def _twin_rounding(qp, z, lam, v):  # -> number
     "How far the sum of (40.8) can be from that of exact arithmetic."
     n, m = qp.W.shape
     lengths, length = np.sqrt(np.einsum("ij,ij->i", qp.W, qp.W)), np.sqrt(v @ v)
@@ -241,7 +235,7 @@ def twin_rounding(qp, z, lam, v):  # -> number
 def twin_certificate(qp, z, lam, tol=1e-9, v=None, n_iter=0):  # -> Certificate
     "The certificate of `z` at λ, with the plane v = Ru (by default the one that z makes)."
     P, _ = twin_values(qp, z, lam, v)
-    g = twin_gaps(qp, z, lam, v)
+    g = _twin_gaps(qp, z, lam, v)
     v = -qp.W.T @ z / lam if v is None else v
     outside = max(0.0, (-z / qp.hi).max(), (z / qp.hi - 1).max())
     return Certificate(
@@ -254,7 +248,7 @@ def twin_certificate(qp, z, lam, tol=1e-9, v=None, n_iter=0):  # -> Certificate
         n_iter=n_iter,
         tol=tol,
         unit=float(qp.hi @ qp.q),
-        rounding=twin_rounding(qp, z, lam, v),
+        rounding=_twin_rounding(qp, z, lam, v),
     )
 
 
@@ -264,7 +258,7 @@ def twin_kkt(qp, z, lam, v=None):  # -> float, zero exactly at the optimum
     p = -qp.W.T @ z / lam
     v = p if v is None else v
     s = z / qp.hi
-    moved = np.abs(s - np.clip(s + shortfall(qp, v), 0, 1)).max()
+    moved = np.abs(s - np.clip(s + _shortfall(qp, v), 0, 1)).max()
     return float(max(moved, np.linalg.norm(v - p) / max(1.0, np.linalg.norm(v))))
 
 

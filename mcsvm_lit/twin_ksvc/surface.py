@@ -4,23 +4,13 @@
 
 # %% auto #0
 __all__ = [
-    "BLOCK",
-    "MERGED",
-    "OUTERMOST",
-    "LEFT_OUT",
-    "crossings",
-    "wrong",
-    "count_errors",
     "nearer_wins",
-    "nearest_correction",
     "HeldOut",
     "held_out",
     "run_lengths",
     "cell_edges",
     "cell_middles",
     "TwinSurface",
-    "best_cell",
-    "fold_errors",
     "surface_of",
     "pair_paths",
     "twin_surface",
@@ -46,17 +36,17 @@ from mcsvm_lit.twin_ksvc.problem import homogeneous
 from mcsvm_lit.twin_ksvc.vote import bit_level, decide, values_and_distances
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #269cdc17
-BLOCK = 2048  # pieces whose values are looked at together
-MERGED = 1e-12  # crossing points nearer than this share of λ are one
+_BLOCK = 2048  # pieces whose values are looked at together
+_MERGED = 1e-12  # crossing points nearer than this share of λ are one
 
 
-def crossings(path, X, level):  # TwinPath, samples, τ -> λ, ascending
+def _crossings(path, X, level):  # TwinPath, samples, τ -> λ, ascending
     "Every λ at which the decision of some sample crosses `level`, (43.1)."
     V = solve_triangular(path.qp.R, homogeneous(np.asarray(X, float)).T, trans="T").T
     last = np.zeros(len(V))  # at λ = ∞ every f is 0
     found, ends = [np.zeros(0)], np.r_[np.inf, path.lams]
-    for start in range(0, len(path.lams), BLOCK):
-        k = slice(start, min(start + BLOCK, len(path.lams)))
+    for start in range(0, len(path.lams), _BLOCK):
+        k = slice(start, min(start + _BLOCK, len(path.lams)))
         λ, upper = path.lams[k], ends[k]
         α, β = -V @ path.S[k].T, -V @ path.P[k].T
         f = α + β / λ
@@ -66,11 +56,11 @@ def crossings(path, X, level):  # TwinPath, samples, τ -> λ, ascending
         last = f[:, -1]
     λ = np.unique(np.concatenate(found))
     λ = λ[np.isfinite(λ)]
-    return λ[np.diff(λ, prepend=0) > MERGED * λ]
+    return λ[np.diff(λ, prepend=0) > _MERGED * λ]
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #9bfb2038
-def wrong(y, decision="threshold"):  # y in {1, -1, 0} -> e (n, 2, 2)
+def _wrong(y, decision="threshold"):  # y in {1, -1, 0} -> e (n, 2, 2)
     """Whether the decision is wrong, by the two bits.
 
     For "nearest" as for "paper": what the nearer plane changes is counted below.
@@ -81,7 +71,7 @@ def wrong(y, decision="threshold"):  # y in {1, -1, 0} -> e (n, 2, 2)
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #8bb8b86c
-def count_errors(b1, b2, e):  # bits (n, C1) and (n, C2), e (n, 2, 2) -> (C1, C2)
+def _count_errors(b1, b2, e):  # bits (n, C1) and (n, C2), e (n, 2, 2) -> (C1, C2)
     "The number of errors in every cell, (43.2)."
     m = e[:, 1, 1] - e[:, 1, 0] - e[:, 0, 1] + e[:, 0, 0]
     b1, b2 = b1.astype(float), b2.astype(float)
@@ -113,7 +103,7 @@ def nearer_wins(b1, b2, d1, d2, y):  # the first two and their distances by cell
     return out
 
 
-def nearest_correction(b1, b2, d1, d2, held):  # bits, distances (n, C1), (n, C2) -> (C1, C2)
+def _nearest_correction(b1, b2, d1, d2, held):  # bits, distances (n, C1), (n, C2) -> (C1, C2)
     """What `nearest` changes in the counts of `paper`, where both bits are one.
 
     A sample of the class whose plane is nearer is right, one of the rest is wrong.
@@ -144,7 +134,7 @@ def held_out(one, two, X, y, weights=None):  # -> HeldOut
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #24e1ad5c
-OUTERMOST = 10.0  # the outermost cells reach so many times beyond the last crossing points
+_OUTERMOST = 10.0  # the outermost cells reach so many times beyond the last crossing points
 
 
 @kernel("b1[:,::1], f8[::1]")
@@ -165,8 +155,8 @@ def run_lengths(good, width):  # (C1, C2), (C2,) -> (C1, C2)
 def cell_edges(λ):  # crossing points -> their logarithms, and the outermost ends (len + 2,)
     "The ends of all cells on a logarithmic axis."
     if len(λ) == 0:
-        return np.log([1 / OUTERMOST, OUTERMOST])
-    return np.log(np.r_[λ[0] / OUTERMOST, λ, λ[-1] * OUTERMOST])
+        return np.log([1 / _OUTERMOST, _OUTERMOST])
+    return np.log(np.r_[λ[0] / _OUTERMOST, λ, λ[-1] * _OUTERMOST])
 
 
 def cell_middles(edges):  # (C + 1,) -> λ (C,)
@@ -198,7 +188,7 @@ class TwinSurface:
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #5bff6c96
-def best_cell(errors, width1, width2):  # -> (i, j)
+def _best_cell(errors, width1, width2):  # -> (i, j)
     "Of all cells with the fewest errors the one with the largest cross."
     good = errors == errors.min()
     down = run_lengths(np.ascontiguousarray(good.T), width1).T
@@ -209,27 +199,27 @@ def best_cell(errors, width1, width2):  # -> (i, j)
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #4582f270
-def fold_errors(fold, lams, epsilon, decision):  # -> (C1, C2)
+def _fold_errors(fold, lams, epsilon, decision):  # -> (C1, C2)
     "The errors of one fold in all cells."
     τ = bit_level(epsilon)
     f1, d1 = values_and_distances(fold.one, fold.X, lams[0])
     f2, d2 = values_and_distances(fold.two, fold.X, lams[1])
-    e = wrong(fold.y, decision) * fold.weights[:, None, None]
-    errors = count_errors(f1 > τ, f2 > τ, e)
+    e = _wrong(fold.y, decision) * fold.weights[:, None, None]
+    errors = _count_errors(f1 > τ, f2 > τ, e)
     if decision == "nearest":
-        errors += nearest_correction(f1 > τ, f2 > τ, d1, d2, fold)
+        errors += _nearest_correction(f1 > τ, f2 > τ, d1, d2, fold)
     return errors
 
 
 def surface_of(folds, epsilon=0.2, decision="nearest"):  # HeldOut of each fold -> TwinSurface
     "Errors of all held-out samples for every pair of parameters."
     τ = bit_level(epsilon)
-    edges1 = np.unique(np.concatenate([crossings(f.one, f.X, τ) for f in folds]))
-    edges2 = np.unique(np.concatenate([crossings(f.two, f.X, τ) for f in folds]))
+    edges1 = np.unique(np.concatenate([_crossings(f.one, f.X, τ) for f in folds]))
+    edges2 = np.unique(np.concatenate([_crossings(f.two, f.X, τ) for f in folds]))
     ends = cell_edges(edges1), cell_edges(edges2)
     lams = [cell_middles(e) for e in ends]
-    errors = sum(fold_errors(f, lams, epsilon, decision) for f in folds)
-    i, j = best_cell(errors, *map(np.diff, ends))
+    errors = sum(_fold_errors(f, lams, epsilon, decision) for f in folds)
+    i, j = _best_cell(errors, *map(np.diff, ends))
     n, lam = float(sum(f.weights.sum() for f in folds)), (float(lams[0][i]), float(lams[1][j]))
     return TwinSurface(edges1, edges2, errors, n, (i, j), lam)
 
@@ -300,10 +290,10 @@ class Landmarks(NamedTuple):
 
 
 # %% ../../nbs/twin_ksvc/43_surface.ipynb #fe40a220
-LEFT_OUT = 1e-12  # share of the trace of the kernel matrix that features may miss by default
+_LEFT_OUT = 1e-12  # share of the trace of the kernel matrix that features may miss by default
 
 
-def landmarks_of(kernel, X, rank=None, tol=LEFT_OUT):  # Kernel -> Landmarks
+def landmarks_of(kernel, X, rank=None, tol=_LEFT_OUT):  # Kernel -> Landmarks
     "Features by pivoted Cholesky, at most `rank` of them."
     if not kernel.psd:
         refuse_indefinite(kernel, X)

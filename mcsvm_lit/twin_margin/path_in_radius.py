@@ -4,7 +4,6 @@
 
 # %% auto #0
 __all__ = [
-    "PATH",
     "RadiusState",
     "Motions",
     "Direction",
@@ -84,7 +83,7 @@ class PathRules:
     program: float = 1e-13  # relative gap of (32a.2)
 
 
-PATH = PathRules()
+_PATH = PathRules()
 
 
 # %% ../../nbs/twin_margin/32a_path_in_radius.ipynb #1d2591a1
@@ -92,16 +91,16 @@ class FeaturesDrop:
     "How ζ moves for p = ∞."
 
     def candidates(self, at):  # RadiusState -> one `Motions`
-        used = np.abs(at.w) > PATH.zero
+        used = np.abs(at.w) > _PATH.zero
         j = np.flatnonzero(~used)
         ζ = at.v[j]
-        lo = np.where(ζ > -at.κ + PATH.zero, -np.inf, -1.0)
-        hi = np.where(ζ < at.κ - PATH.zero, np.inf, 1.0)
+        lo = np.where(ζ > -at.κ + _PATH.zero, -np.inf, -1.0)
+        hi = np.where(ζ < at.κ - _PATH.zero, np.inf, 1.0)
         yield Motions(-np.sign(at.w) * used, -np.eye(len(at.w))[j], lo, hi, -np.inf)
 
     def slacks(self, at, course):  # -> what must stay nonnegative, how fast it changes
         "|w| where it is not zero, κ - |ζ| elsewhere."
-        used = np.abs(at.w) > PATH.zero
+        used = np.abs(at.w) > _PATH.zero
         ζ, dζ = at.v[~used], course.dv[~used]  # w = 0 there, and stays so inside the bounds
         slack = np.r_[np.abs(at.w[used]), at.κ - ζ, at.κ + ζ]
         return slack, np.r_[np.sign(at.w[used]) * course.dw[used], 1 - dζ, 1 + dζ]
@@ -113,20 +112,20 @@ class FeaturesJoin:
 
     def candidates(self, at):  # RadiusState -> `Motions`, one for each η that may take up the sum
         largest = np.abs(at.w).max()
-        top = np.flatnonzero(np.abs(at.w) >= largest - PATH.zero)
+        top = np.flatnonzero(np.abs(at.w) >= largest - _PATH.zero)
         η = (np.abs(at.v) - np.abs(at.w))[top]
         E = np.sign(at.w)[top, None] * np.eye(len(at.w))[top]
         for k in np.argsort(-η, kind="stable"):
             rest = np.arange(len(top)) != k
-            lo = np.where(η[rest] > PATH.zero, -np.inf, 0.0)
-            least = -np.inf if η[k] > PATH.zero else PATH.below
+            lo = np.where(η[rest] > _PATH.zero, -np.inf, 0.0)
+            least = -np.inf if η[k] > _PATH.zero else _PATH.below
             yield Motions(-E[k], E[k] - E[rest], lo, np.full(len(lo), np.inf), least)
 
     def slacks(self, at, course):  # -> what must stay nonnegative, how fast it changes
         "η where |w| is largest, the distance from the largest elsewhere, and the largest itself."
         w, dw, sign = at.w, course.dw, np.sign(at.w)
         s = np.abs(w).max()
-        top = np.abs(w) >= s - PATH.zero
+        top = np.abs(w) >= s - _PATH.zero
         ds = (sign * dw)[top].mean()
         slack = np.r_[(sign * (at.v - w))[top], (s - w)[~top], (s + w)[~top], s]
         return slack, np.r_[(sign * (course.dv - dw))[top], (ds - dw)[~top], (ds + dw)[~top], ds]
@@ -140,20 +139,20 @@ def _rates(rows, bounds, moves):  # -> rates of λ, of the coefficients, of w, a
     if not len(C):
         return np.zeros(0), np.zeros(0), moves.const, None
     H = C @ C.T
-    H.flat[:: len(H) + 1] += PATH.ridge * H.diagonal().max()
+    H.flat[:: len(H) + 1] += _PATH.ridge * H.diagonal().max()
     lo, hi = np.r_[bounds[0], moves.lo], np.r_[bounds[1], moves.hi]
     a = np.r_[np.ones(n), np.zeros(len(moves.rows))] if n else None
-    s = solve_boxqp(box_program(H, C @ moves.const, lo, hi, a), tol=PATH.program)
+    s = solve_boxqp(box_program(H, C @ moves.const, lo, hi, a), tol=_PATH.program)
     return s.x[:n], s.x[n:], C.T @ s.x + moves.const, s.ν
 
 
 def _direction(at, features):  # RadiusState, `FeaturesDrop` or `FeaturesJoin` -> Direction
     "The direction in which the solution moves as the radius grows."
     θ, (low, high) = multiplier(at.g, at.λ, 0.0, at.u, np.ones(len(at.λ)))
-    unique = high - low <= PATH.zero
-    i = np.flatnonzero(np.abs(at.g + θ) <= PATH.zero) if unique else np.zeros(0, int)
-    lo = np.where(at.λ[i] > PATH.zero * at.u, -np.inf, 0.0)
-    hi = np.where(at.λ[i] < at.u - PATH.zero * at.u, np.inf, 0.0)
+    unique = high - low <= _PATH.zero
+    i = np.flatnonzero(np.abs(at.g + θ) <= _PATH.zero) if unique else np.zeros(0, int)
+    lo = np.where(at.λ[i] > _PATH.zero * at.u, -np.inf, 0.0)
+    hi = np.where(at.λ[i] < at.u - _PATH.zero * at.u, np.inf, 0.0)
     for moves in features.candidates(at):
         rates, coefficients, dw, dθ = _rates(at.A[i], (lo, hi), moves)
         if 1 - coefficients.sum() >= moves.least:
@@ -165,14 +164,14 @@ def _direction(at, features):  # RadiusState, `FeaturesDrop` or `FeaturesJoin` -
         )
     dλ = np.zeros(len(at.λ))
     dλ[i] = rates
-    moving = ((np.isinf(lo) & np.isinf(hi)) | (np.abs(rates) > PATH.zero)).any()
+    moving = ((np.isinf(lo) & np.isinf(hi)) | (np.abs(rates) > _PATH.zero)).any()
     return Direction(θ, dλ, at.A.T @ dλ, dw, dθ if moving else None)
 
 
 # %% ../../nbs/twin_margin/32a_path_in_radius.ipynb #ba18a79e
 def _first(slack, rate):
     "How far until one of the slacks is used up."
-    k = (slack > PATH.zero) & (rate < -PATH.zero)
+    k = (slack > _PATH.zero) & (rate < -_PATH.zero)
     return room_along(slack[k], rate[k]).min(initial=np.inf)
 
 
@@ -184,7 +183,7 @@ def _room(at, course):
         slack, rate = at.g[low, None] - at.g[up], dg[low, None] - dg[up]
         return _first(slack.ravel(), rate.ravel())
     f, df = at.g + course.θ, dg + course.dθ
-    rest = np.abs(f) > PATH.zero
+    rest = np.abs(f) > _PATH.zero
     bounds = _first(np.r_[λ, u - λ] / u, np.r_[dλ, -dλ] / u)
     return min(bounds, _first(np.abs(f[rest]), np.sign(f[rest]) * df[rest]))
 
@@ -192,7 +191,7 @@ def _room(at, course):
 def _advanced(at, course, t, p):  # -> RadiusState
     "The point that lies t further on."
     λ, u = np.clip(at.λ + t * course.dλ, 0, at.u), at.u
-    λ = np.where(λ < PATH.snap * u, 0.0, np.where(u - λ < PATH.snap * u, u, λ))
+    λ = np.where(λ < _PATH.snap * u, 0.0, np.where(u - λ < _PATH.snap * u, u, λ))
     return _state_at(at.A, u, at.κ + t, λ, p)
 
 
@@ -277,7 +276,7 @@ def robust_path(
     )
     radii, λ = [0.0], [at.λ]
     while len(radii) <= max_breaks:
-        if np.abs(at.w).max() <= PATH.end:  # collapsed
+        if np.abs(at.w).max() <= _PATH.end:  # collapsed
             return RobustPath(np.array(radii), np.array(λ), P, zbar, r, float(p))
         course = _direction(at, features)
         t = min(_first(*features.slacks(at, course)), _room(at, course))

@@ -4,24 +4,15 @@
 
 # %% auto #0
 __all__ = [
-    "MADE_DENSE",
-    "BLOCK",
-    "summing_to_one",
     "Side",
     "side_of",
     "weighted_pieces",
     "Plane",
     "plane_from_margin",
-    "made_dense",
     "mean_of",
-    "most_terms",
     "CentredRows",
-    "centred_rows",
-    "about_origin",
     "LinearPlanes",
-    "definite",
     "KernelPlanes",
-    "kernel_planes",
     "RobustPlanes",
     "BallPlanes",
     "IntervalPlanes",
@@ -56,7 +47,7 @@ from mcsvm_lit.twin_margin.robust_kernels import (
 
 
 # %% ../../nbs/twin_margin/33a_planes.ipynb #ce3fb640
-def summing_to_one(x):  # nonnegative numbers whose sum is 1 but for rounding
+def _summing_to_one(x):  # nonnegative numbers whose sum is 1 but for rounding
     "The same numbers, the largest moved by the rounding of their sum."
     x[x.argmax()] += 1 - math.fsum(x)
     return x
@@ -76,14 +67,14 @@ class Side(NamedTuple):
     def coefficients(self, μ):  # (m,) -> (n,)
         "Coefficients of all examples in w: the members' multipliers, minus the mean of the others."
         a = -self.ω
-        a[self.own] += summing_to_one(μ.copy())
+        a[self.own] += _summing_to_one(μ.copy())
         return a
 
 
 def side_of(own, weights):  # booleans (n,), weights (n,) -> Side
     "The class marked in `own` against the examples that are not."
     ω = np.where(own, 0.0, weights)
-    return Side(own, weights[own], summing_to_one(ω / ω.sum()))
+    return Side(own, weights[own], _summing_to_one(ω / ω.sum()))
 
 
 def weighted_pieces(G, side):  # kernel matrix (n, n), Side -> (kernel matrix of the class, g, gg)
@@ -114,26 +105,26 @@ def plane_from_margin(p, side, g, gg):  # MarginPlane -> Plane
 
 
 # %% ../../nbs/twin_margin/33a_planes.ipynb #e43f53a3
-MADE_DENSE = 8_000_000  # values of a sparse matrix that is made dense: 64 MB
-BLOCK = 1024  # rows whose weighted sum is one product
+_MADE_DENSE = 8_000_000  # values of a sparse matrix that is made dense: 64 MB
+_BLOCK = 1024  # rows whose weighted sum is one product
 
 
-def made_dense(X):
+def _made_dense(X):
     "Are these rows worked on as dense ones?"
-    return not sparse.issparse(X) or X.shape[0] * X.shape[1] <= MADE_DENSE
+    return not sparse.issparse(X) or X.shape[0] * X.shape[1] <= _MADE_DENSE
 
 
 def mean_of(ω, rows):  # (n,), (n, d) -> (d,)
-    "Σω_i x_i, block by block: an error of `most_terms` roundings and no more."
-    if len(ω) <= BLOCK:
+    "Σω_i x_i, block by block: an error of `_most_terms` roundings and no more."
+    if len(ω) <= _BLOCK:
         return ω @ rows
-    starts = range(0, len(ω), BLOCK)
-    return np.sum([ω[i : i + BLOCK] @ rows[i : i + BLOCK] for i in starts], axis=0)
+    starts = range(0, len(ω), _BLOCK)
+    return np.sum([ω[i : i + _BLOCK] @ rows[i : i + _BLOCK] for i in starts], axis=0)
 
 
-def most_terms(n):
+def _most_terms(n):
     "How many roundings a term of `mean_of` goes through at most."
-    return min(n, BLOCK + n // BLOCK + 1)
+    return min(n, _BLOCK + n // _BLOCK + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +152,11 @@ class CentredRows:
     def doubt(self):
         "How far rounding can move a score of a row, (33a.3)."
         n, d = self.rows.shape
-        moved = roundoff(most_terms(n) + 8) * self.length + roundoff(d + 16) * self.offset
+        moved = roundoff(_most_terms(n) + 8) * self.length + roundoff(d + 16) * self.offset
         return (2 * self.length + moved) * moved  # also where all rows are one, and ℓ = 0
 
 
-def centred_rows(training):  # Training -> CentredRows
+def _centred_rows(training):  # Training -> CentredRows
     "The rows of the training data about their mean."
     X = training.X.toarray() if sparse.issparse(training.X) else training.X
     centre = mean_of(training.weights, X) / training.weights.sum()
@@ -175,7 +166,7 @@ def centred_rows(training):  # Training -> CentredRows
     return CentredRows(rows, centre, length, offset)
 
 
-def about_origin(plane, centre):  # of centred rows -> Plane
+def _about_origin(plane, centre):  # of centred rows -> Plane
     "The same plane for rows as they were given."
     shift = float(plane.w @ centre)
     low, high = plane.ends
@@ -196,11 +187,11 @@ class LinearPlanes:
         tol, most = self.goal.tol, self.goal.max_steps
         p = solve_margin_points(A - z, r, tol, c, most, self.data.doubt)
         plane = plane_from_margin(p, side, A @ z, z @ z)._replace(w=p.μ @ A - z)
-        return about_origin(plane, self.data.centre)
+        return _about_origin(plane, self.data.centre)
 
 
 # %% ../../nbs/twin_margin/33a_planes.ipynb #4a26a1b0
-def definite(Q, noise, doubt):  # -> Q with a larger diagonal where it needs one, what was added
+def _definite(Q, noise, doubt):  # -> Q with a larger diagonal where it needs one, what was added
     """A matrix of a kernel that is positive semidefinite, if need be made so.
 
     The usual errors of its entries are `noise`. Between images that lie closer than the errors
@@ -235,7 +226,7 @@ class KernelPlanes:
 
     def plane(self, side, r):
         Gc, g, gg = weighted_pieces(self.G, side)
-        Q, added = definite(about_rest(Gc, g, gg), self.noise, self.doubt)
+        Q, added = _definite(about_rest(Gc, g, gg), self.noise, self.doubt)
         problem = MarginProblem(Q, r, side.caps(r), self.doubt, added)
         p = problem.plane(solve(problem, self.goal, [Pairs()]))
         return self.finished(plane_from_margin(p, side, g, gg))
@@ -247,7 +238,7 @@ class KernelPlanes:
         return plane._replace(w=np.asarray(plane.a @ self.training.X))
 
 
-def kernel_planes(training, goal):  # -> KernelPlanes
+def _kernel_planes(training, goal):  # -> KernelPlanes
     "Compute the kernel matrix, refuse it if it is not PSD, and bound its rounding."
     kernel, X = training.kernel, training.X
     G = X if kernel.name == "precomputed" else kernel.gram(X)
@@ -276,7 +267,7 @@ class RobustPlanes:
         h = problem.plane(solve(problem, self.goal, [Newton()]))
         norm = float(np.linalg.norm(h.w))
         plane = Plane(side.coefficients(h.λ), h.w, h.θ, h.θ_interval, norm, h.certificate)
-        return about_origin(plane, self.data.centre)
+        return _about_origin(plane, self.data.centre)
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,15 +317,15 @@ def planes_of(training, goal, moves=None):  # Training, Goal, Moves -> something
     "What makes the planes of the classes: the row of the table above that applies."
     linear = training.kernel.name == "linear"
     if linear and moves is not None:
-        return RobustPlanes(training, goal, centred_rows(training), moves.radii, moves.p)
-    if linear and made_dense(training.X):
-        return LinearPlanes(training, goal, centred_rows(training))
+        return RobustPlanes(training, goal, _centred_rows(training), moves.radii, moves.p)
+    if linear and _made_dense(training.X):
+        return LinearPlanes(training, goal, _centred_rows(training))
     if moves is None:
-        return kernel_planes(training, goal)
+        return _kernel_planes(training, goal)
     if moves.intervals:
         return IntervalPlanes(training, goal, moves.radii, moves.p)
     R = kernel_radius(training.kernel, training.X, moves.radii, moves.p)
-    return BallPlanes(training, goal, kernel_planes(training, goal), R)
+    return BallPlanes(training, goal, _kernel_planes(training, goal), R)
 
 
 def all_planes(maker, r, n_jobs=None):  # r: a ratio, or one for each class -> [Plane or None]

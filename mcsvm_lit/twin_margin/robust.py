@@ -4,10 +4,7 @@
 
 # %% auto #0
 __all__ = [
-    "SHRUNK",
-    "RULES",
     "conjugate",
-    "p_norm",
     "dual_norm",
     "worst_case",
     "Uncertain",
@@ -17,12 +14,10 @@ __all__ = [
     "robust_cvxpy",
     "robust_dual_cvxpy",
     "shrink",
-    "curvature",
     "RobustPlane",
     "HullPoint",
     "HullProblem",
     "threshold",
-    "certify_point",
     "RobustPoint",
     "RobustProblem",
     "NewtonRules",
@@ -62,7 +57,7 @@ def conjugate(p):  # -> q
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #d71a8dd1
-def p_norm(v, p):
+def _p_norm(v, p):
     "‖v‖ in the p-norm, for large p too."
     top = np.abs(v).max(initial=0.0)
     return float(top * np.linalg.norm(v / top, p)) if top > 0 else 0.0
@@ -70,7 +65,7 @@ def p_norm(v, p):
 
 def dual_norm(w, p):
     "How much a perturbation of length one in the p-norm can change w·x."
-    return p_norm(w, conjugate(p))
+    return _p_norm(w, conjugate(p))
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #29319722
@@ -257,7 +252,7 @@ def shrink(v, κ, p):  # vector, radius, norm of the ball
     "What is left of `v` after the nearest point of the p-ball of radius κ is taken away, (32.8)."
     if κ <= 0:
         return v.copy()
-    if p_norm(v, p) <= κ:
+    if _p_norm(v, p) <= κ:
         return np.zeros_like(v)
     if p == 1:
         return _capped(v, κ)
@@ -293,7 +288,7 @@ def _metric(w, κ, p):  # -> D times `scale`, n, Σ x^p D times `scale`, scale
     return D, w / length, x**p @ D, 1 + b
 
 
-def curvature(
+def _curvature(
     w,  # shrink(v, κ, p)
     κ,
     p,
@@ -379,7 +374,7 @@ class HullProblem(Problem, Protocol):
 
     def certify(self, state, n_iter=0, tol=1e-9, drift=0.0):
         "The certificate (32.12)."
-        return certify_point(self, state, n_iter, tol)
+        return _certify_point(self, state, n_iter, tol)
 
 
 def threshold(problem, point):  # -> θ, (smallest, largest)
@@ -387,7 +382,7 @@ def threshold(problem, point):  # -> θ, (smallest, largest)
     return multiplier(point.g, point.λ, 0.0, problem.u, np.ones(len(point.λ)))
 
 
-def certify_point(problem, point, n_iter=0, tol=1e-9):  # -> Certificate
+def _certify_point(problem, point, n_iter=0, tol=1e-9):  # -> Certificate
     "The certificate (32.12); the plane w = 0 with the value 0 is never worse than what it says."
     λ, f = point.λ, point.g + threshold(problem, point)[0]
     gap = float((f * np.where(f > 0, λ, λ - problem.u)).sum()) + point.slack  # (32.12)
@@ -407,7 +402,7 @@ def certify_point(problem, point, n_iter=0, tol=1e-9):  # -> Certificate
 
 
 # %% ../../nbs/twin_margin/32_robust.ipynb #eb1ecc7b
-SHRUNK = 1e-14  # relative error of `shrink`, which solves an equation for p other than 1, 2, ∞
+_SHRUNK = 1e-14  # relative error of `shrink`, which solves an equation for p other than 1, 2, ∞
 
 
 class RobustPoint(NamedTuple):
@@ -456,7 +451,7 @@ class RobustProblem(HullProblem):
         off = roundoff(3) * (given + np.linalg.norm(data.zbar))  # of the rows of A
         size, dual_size = np.linalg.norm(w), dual_norm(w, data.p)
         moved = roundoff(m + d + 8) * (point.λ @ rows + d**0.5 * point.κ) + point.λ @ off
-        moved += SHRUNK * size
+        moved += _SHRUNK * size
         of_value = moved * (size + moved / 2) + roundoff(d + 4) * size**2
         of_gradient = (rows + off) * moved + (roundoff(d + 4) * rows + off) * size
         of_gradient += data.ε * (d**0.5 * moved + roundoff(d + 8) * dual_size)
@@ -472,7 +467,7 @@ class RobustProblem(HullProblem):
     def model(self, point):  # -> (m, m)
         "The second derivative of F, (32.11)."
         C = np.c_[self.A, self.data.ε]
-        return C @ curvature(point.w, point.κ, self.data.p) @ C.T
+        return C @ _curvature(point.w, point.κ, self.data.p) @ C.T
 
     def start(self, before=None):  # -> RobustPoint
         "The deterministic solution, or the feasible point nearest to the multipliers `before`."
@@ -510,7 +505,7 @@ class NewtonRules:
     model_tol: float = 1e-6  # relative gap of the quadratic programs
 
 
-RULES = NewtonRules()
+_RULES = NewtonRules()
 
 
 def _model_minimum(problem, point, damping):  # -> λ
@@ -520,7 +515,7 @@ def _model_minimum(problem, point, damping):  # -> λ
     H.flat[:: len(H) + 1] += damping * H.diagonal().mean()
     room, e = u - point.λ, np.ones(len(u))
     data = H, point.g, -point.λ, room, e, 0.0
-    change = boxqp_trusted(data, 0 * e, RULES.model_tol).x
+    change = boxqp_trusted(data, 0 * e, _RULES.model_tol).x
     return np.where(room == change, u, point.λ + change)
 
 
@@ -528,13 +523,13 @@ def _newton_step(problem, point, damping):  # -> point, damping for the next ste
     "From a point towards the minimum of its model, as far as F confirms it."
     step = _model_minimum(problem, point, damping) - point.λ
     slope, length = min(point.g @ step, 0), 1.0
-    noise = RULES.noise * (point.F * problem.unit) ** 0.5
+    noise = _RULES.noise * (point.F * problem.unit) ** 0.5
     new = problem.point(point.λ + step, point)
-    while point.F + RULES.armijo * length * slope + noise < new.F and length > RULES.shortest:
+    while point.F + _RULES.armijo * length * slope + noise < new.F and length > _RULES.shortest:
         length /= 2
         new = problem.point(point.λ + length * step, new)
-    if length < RULES.short:
-        return new, max(10 * damping, RULES.damping)
+    if length < _RULES.short:
+        return new, max(10 * damping, _RULES.damping)
     return new, damping / 10 if damping > 1e-8 else 0.0
 
 
@@ -547,7 +542,7 @@ class Newton:
         return all(hasattr(problem, part) for part in ("u", "unit", "point", "model"))
 
     def budget(self, problem, goal):
-        return RULES.steps if goal.max_steps is None else goal.max_steps
+        return _RULES.steps if goal.max_steps is None else goal.max_steps
 
     def run(self, problem, state, effort):  # -> the point with the smallest gap, steps
         point = best = state
@@ -556,12 +551,14 @@ class Newton:
         while True:
             certificate = problem.certify(point, step, effort.aim)
             gap = certificate.gap
-            progress = gap < RULES.progress_gap * least or F * (1 - RULES.progress_value) > point.F
+            progress = (
+                gap < _RULES.progress_gap * least or F * (1 - _RULES.progress_value) > point.F
+            )
             stalls = 0 if progress else stalls + 1
             if gap < least:
                 best, least = point, gap
             effort.tell(point.F, gap, step, lambda kept=best: kept)
-            if certificate.converged or stalls == RULES.patience or step == effort.budget:
+            if certificate.converged or stalls == _RULES.patience or step == effort.budget:
                 return best, step
             F = point.F
             point, damping = _newton_step(problem, point, damping)

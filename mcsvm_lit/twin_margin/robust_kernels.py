@@ -4,16 +4,10 @@
 
 # %% auto #0
 __all__ = [
-    "STABILISER",
-    "INNER_TOL",
-    "RANK",
-    "longest",
-    "as_array",
     "kernel_radius",
     "ball_problem",
     "ball_plane",
     "solve_ball",
-    "kernel_range",
     "IntervalPlane",
     "IntervalPoint",
     "IntervalProblem",
@@ -46,7 +40,7 @@ from mcsvm_lit.twin_margin.robust import (
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #5ffa1efc
-def longest(
+def _longest(
     d,  # number of features
     ε,
     p,
@@ -68,7 +62,7 @@ def _known(k):
     )
 
 
-def as_array(X):
+def _as_array(X):
     "Rows as a dense array."
     return np.asarray(X.toarray() if sparse.issparse(X) else X, float)
 
@@ -85,7 +79,7 @@ def _rows(ε, n):
 def _polynomial_radius(k, X, ε, p):
     "The right-hand side of (33.3), square root taken."
     t = k.gamma * ε * np.linalg.norm(X, conjugate(p), axis=1)
-    s = k.gamma * longest(X.shape[1], ε, p) ** 2
+    s = k.gamma * _longest(X.shape[1], ε, p) ** 2
     A, D = k.coef0 + k.gamma * (X**2).sum(1), int(k.degree)
     terms = (comb(D, j) * A ** (D - j) * ((2 * t + s) ** j - 2 * t**j) for j in range(1, D + 1))
     return np.sqrt(sum(terms, np.zeros(len(X))))
@@ -98,9 +92,9 @@ def kernel_radius(
     p=2,  # norm of the balls
 ):  # -> R (n,)
     "How far images of a ball around each point are from its image, (33.2) and (33.3)."
-    X = as_array(X)
+    X = _as_array(X)
     ε = _rows(ε, len(X))
-    e = longest(X.shape[1], ε, p)
+    e = _longest(X.shape[1], ε, p)
     _known(k)
     if k.name == "linear":
         return e
@@ -158,7 +152,7 @@ def _distance_range(
 ):
     "The least and the largest ‖a + δ‖ for each row."
     near = np.linalg.norm(A, axis=1)
-    far = near + longest(A.shape[1], ε, p)
+    far = near + _longest(A.shape[1], ε, p)
     if p == 2:
         return np.maximum(near - ε, 0), far
     if np.isinf(p):
@@ -177,7 +171,7 @@ def _power_range(lo, hi, D):
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #2e4d2a13
-def kernel_range(
+def _kernel_range(
     k,  # Kernel: linear, poly or rbf
     X,  # points that move (n, d)
     Z,  # points that stay (l, d)
@@ -185,7 +179,7 @@ def kernel_range(
     p=2,  # norm of the balls
 ):  # -> lo, hi (n, l)
     "Between which values k(x + δ, z) stays, (33.5)."
-    X, Z = as_array(X), as_array(Z)
+    X, Z = _as_array(X), _as_array(Z)
     ε = _rows(ε, len(X))
     _known(k)
     if k.name == "rbf":
@@ -238,9 +232,9 @@ class IntervalPlane:
 
 
 # %% ../../nbs/twin_margin/33_robust_kernels.ipynb #3a2b7f90
-STABILISER = 1e-11  # of the mean diagonal of K, added to it: copies make K singular
-INNER_TOL = 1e-14  # relative gap of the inner program, which is part of the certificate
-RANK = 1e-13  # eigenvalues of K_SS below this share of the largest count as zero
+_STABILISER = 1e-11  # of the mean diagonal of K, added to it: copies make K singular
+_INNER_TOL = 1e-14  # relative gap of the inner program, which is part of the certificate
+_RANK = 1e-13  # eigenvalues of K_SS below this share of the largest count as zero
 
 
 class IntervalPoint(NamedTuple):
@@ -283,7 +277,7 @@ class IntervalProblem(HullProblem):
     unit: float
 
     def __post_init__(self):
-        stable = STABILISER * np.trace(self.K) / len(self.K) * np.eye(len(self.K))
+        stable = _STABILISER * np.trace(self.K) / len(self.K) * np.eye(len(self.K))
         K = self.K + stable
         object.__setattr__(self, "K", K)
         object.__setattr__(self, "both", np.block([[K, stable - K], [stable - K, K]]))
@@ -295,7 +289,7 @@ class IntervalProblem(HullProblem):
         zero = np.zeros(2 * n)
         data = self.both, np.r_[κ - a, κ + a], zero, zero + np.inf, zero, 0.0
         x = zero.copy() if before is None else before.x.copy()
-        s = boxqp_trusted(data, x, INNER_TOL)
+        s = boxqp_trusted(data, x, _INNER_TOL)
         b = s.x[:n] - s.x[n:]
         F = max(-s.certificate.dual, 0.0)
         g = self.M @ b - self.Δ @ np.abs(b)
@@ -316,7 +310,7 @@ class IntervalProblem(HullProblem):
         if not len(S):
             return np.zeros((len(C), len(C)))
         s, U = np.linalg.eigh(self.K[np.ix_(S, S)])
-        kept = s > RANK * s.max()
+        kept = s > _RANK * s.max()
         C = C @ U[:, kept] / np.sqrt(s[kept])
         return C @ C.T
 
@@ -345,7 +339,7 @@ def interval_problem(k, X, own, r, ε, p=2, weights=None):  # noqa: PLR0913
     c = np.ones(len(own)) if weights is None else np.asarray(weights, float)
     share = c / np.where(own, c[own].sum(), c[~own].sum())  # of a point in its side
     members, others = np.where(own, share, 0.0), np.where(own, 0.0, share)
-    lo, hi = kernel_range(k, X, X, ε, p)
+    lo, hi = _kernel_range(k, X, X, ε, p)
     K, M, Δ = k(X), (lo + hi) / 2, (hi - lo) / 2
     unit = (members @ K.diagonal() - 2 * members @ K @ others + others @ K @ others) / 2
     u = reduced_caps(r, c[own])

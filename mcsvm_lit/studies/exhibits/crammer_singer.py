@@ -4,86 +4,17 @@
 
 # %% auto #0
 __all__ = [
-    "FILES",
-    "AS_THEY_ARE",
-    "PAPER1",
-    "KEYS",
     "TOL",
-    "GRID",
-    "COARSE",
-    "given",
-    "WAYS",
-    "ERRORS",
-    "PAPER2",
-    "LARGE",
-    "KERNELS",
-    "PAPER9",
-    "VERSIONS",
-    "ENOUGH",
-    "draw",
-    "read",
-    "small",
-    "scaled",
-    "differ",
-    "table_1",
-    "folds",
-    "multiclass",
-    "rest",
-    "held_out_right",
-    "cross_validate",
-    "choose",
-    "splits",
     "compare",
-    "two_sided",
-    "finish",
-    "draw_decrease",
-    "fair",
-    "summed",
-    "improvement",
-    "both_ways",
-    "errs_less_at",
     "width",
-    "errors",
-    "draw_errors",
-    "table_2",
-    "blank_is_zero",
-    "unit_length",
-    "chosen_weight",
-    "nine_errors",
-    "errs_less",
     "degree_nine",
-    "state",
     "shuffled",
-    "draw_epsilon",
     "from_to",
-    "steps_grow",
     "epsilon",
-    "draw_cooling",
     "last_rows",
-    "cooling_pays",
-    "greed_is_enough",
-    "cooling",
-    "looks",
-    "to_gap",
     "program_to_gap",
-    "draw_versions",
     "savings",
-    "version_row",
     "versions",
-    "shares",
-    "hardest",
-    "draw_hard",
-    "hard_digits",
-    "expected_hits",
-    "slack_finds",
-    "norm_finds_fewer",
-    "cleaning",
-    "grades",
-    "costly",
-    "ways_to_count",
-    "by_mean_cost",
-    "mean_costs",
-    "costs_save",
     "what_mistakes_cost",
 ]
 
@@ -92,7 +23,7 @@ import numpy as np
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from mcsvm_lit.core.drawing import COLORS, axes, style
+from mcsvm_lit.core.drawing import COLORS, INK, axes
 from mcsvm_lit.core.kernel_rows import KernelRows
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import one_hot
@@ -113,24 +44,24 @@ from mcsvm_lit.crammer_singer.problem import CrammerSinger
 from mcsvm_lit.studies import verdicts
 from mcsvm_lit.studies.datasets import load, standardise, stratified_holdouts
 from mcsvm_lit.studies.figures import bars, images, ours_beside_theirs
-from mcsvm_lit.studies.runner import exhibit, jobs
+from mcsvm_lit.studies.runner import exhibit, grouped, jobs
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #d9228fb9
 # the others go by their own names
-FILES = dict(mnist="mnist_5k", isolet="isolet1_subset", vowel="vowel_deterding")
-AS_THEY_ARE = "mnist", "usps", "digits", "letter"
+_FILES = dict(mnist="mnist_5k", isolet="isolet1_subset", vowel="vowel_deterding")
+_AS_THEY_ARE = "mnist", "usps", "digits", "letter"
 
 
-def draw(y, n, seed=0):  # -> n of the examples, each class in proportion
+def _draw(y, n, seed=0):  # -> n of the examples, each class in proportion
     "A stratified subset; all if there are no more."
     if n >= len(y):
         return np.arange(len(y))
     return next(stratified_holdouts(y, n / len(y), 1, seed))[0]
 
 
-def read(name):  # -> X, y, X_test, y_test; glass has no test part
+def _read(name):  # -> X, y, X_test, y_test; glass has no test part
     "A data set with the customary split, and classes 0, 1, ..."
-    b = load(FILES.get(name, name))
+    b = load(_FILES.get(name, name))
     X, y = b.data, np.unique(b.target, return_inverse=True)[1]
     if name == "mnist":
         t = load("mnist_t10k")
@@ -146,21 +77,21 @@ def read(name):  # -> X, y, X_test, y_test; glass has no test part
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #4bf504fc
-def small(name):  # -> the same, of the sizes in the paper's Table 1
-    "As `read`, with no more examples than the paper had."
-    X, y, T, t = read(name)
-    a = draw(y, 5000)
-    b = draw(t, 9000) if name == "shuttle" else np.arange(len(t))
+def _small(name):  # -> the same, of the sizes in the paper's Table 1
+    "As `_read`, with no more examples than the paper had."
+    X, y, T, t = _read(name)
+    a = _draw(y, 5000)
+    b = _draw(t, 9000) if name == "shuttle" else np.arange(len(t))
     return X[a], y[a], T[b], t[b]
 
 
-def scaled(name, X, T):
-    return (X, T) if name in AS_THEY_ARE else standardise(X, T)
+def _scaled(name, X, T):
+    return (X, T) if name in _AS_THEY_ARE else standardise(X, T)
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #4b7bc05a
 # Table 1
-PAPER1 = dict(
+_PAPER1 = dict(
     satimage=(4435, 2000, 6, 36),
     shuttle=(5000, 9000, 7, 9),
     mnist=(5000, 10000, 10, 784),
@@ -169,11 +100,11 @@ PAPER1 = dict(
     vowel=(528, 462, 11, 10),
     glass=(214, 0, 7, 9),
 )
-KEYS = "train", "test", "classes", "attributes"
+_KEYS = "train", "test", "classes", "attributes"
 
 
-def differ(rows):  # -> names of the data sets whose counts are not the paper's
-    return {r["data"] for r in rows if any(r[k] != r[f"{k}, paper"] for k in KEYS)}
+def _differ(rows):  # -> names of the data sets whose counts are not the paper's
+    return {r["data"] for r in rows if any(r[k] != r[f"{k}, paper"] for k in _KEYS)}
 
 
 @exhibit(
@@ -181,32 +112,32 @@ def differ(rows):  # -> names of the data sets whose counts are not the paper's
     "table_1",
     "The data sets",
     jobs(data=["vowel", "glass"]),
-    jobs(data=list(PAPER1)),
+    jobs(data=list(_PAPER1)),
     columns=(
         "data set=data",
-        *(f"{a}={b}:.0f" for k in KEYS for a, b in [(k, k), ("paper", f"{k}, paper")]),
+        *(f"{a}={b}:.0f" for k in _KEYS for a, b in [(k, k), ("paper", f"{k}, paper")]),
     ),
     prints="all counts",
     claims={
         "the counts are the same but for isolet, of which a part can be had, "
         "and glass, one of whose seven kinds has no example": lambda t: (
-            differ(t) <= {"isolet", "glass"}
+            _differ(t) <= {"isolet", "glass"}
         )
     },
 )
-def table_1(rng, data):
-    X, y, _, t = small(data)
+def _table_1(rng, data):
+    X, y, _, t = _small(data)
     ours = map(int, (len(y), len(t), y.max() + 1, X.shape[1]))
-    return dict(zip(KEYS, ours)) | {f"{k}, paper": v for k, v in zip(KEYS, PAPER1[data])}
+    return dict(zip(_KEYS, ours)) | {f"{k}, paper": v for k, v in zip(_KEYS, _PAPER1[data])}
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #b7d50288
 TOL = 1e-3  # relative duality gap of every fit here
-GRID = 2.0 ** np.arange(-1, 6), (1, 4, 16, 64)
-COARSE = 2.0 ** np.array([-1, 1, 3]), (1, 16)  # of the quick profile
+_GRID = 2.0 ** np.arange(-1, 6), (1, 4, 16, 64)
+_COARSE = 2.0 ** np.array([-1, 1, 3]), (1, 16)  # of the quick profile
 
 
-def folds(y, m, seed=0):  # -> number of the fold of each example
+def _folds(y, m, seed=0):  # -> number of the fold of each example
     "m folds of equal size, each class spread evenly over them."
     order = np.random.default_rng(seed).permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]
@@ -216,31 +147,31 @@ def folds(y, m, seed=0):  # -> number of the fold of each example
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #b7fe7776
-given = Kernel("precomputed")
+_given = Kernel("precomputed")
 
 
-def multiclass(Kxx, y, K, Cs):  # for each C: coefficients α (n, K) and certificates
+def _multiclass(Kxx, y, K, Cs):  # for each C: coefficients α (n, K) and certificates
     "All classes at once, each fit started from the one before."
     η = None
     for C in Cs:
         c = np.full(len(y), float(C))
-        s = solve_kernel(CrammerSinger(given.fit(Kxx), Kxx, y, c, K), Goal(TOL), before=η)
+        s = solve_kernel(CrammerSinger(_given.fit(Kxx), Kxx, y, c, K), Goal(TOL), before=η)
         η = s.state.η
         yield own_and_rest(η, y, c), [s.certificate]
 
 
-def rest(Kxx, y, K, Cs):  # the same
+def _rest(Kxx, y, K, Cs):  # the same
     "One classifier per class, the same solver with two classes: class r against the rest."
-    for fits in zip(*(multiclass(Kxx, (y == r).astype(int), 2, Cs) for r in range(K))):
+    for fits in zip(*(_multiclass(Kxx, (y == r).astype(int), 2, Cs) for r in range(K))):
         α = np.column_stack([α[:, 1] - α[:, 0] for α, _ in fits])
         yield α, [c for _, certificates in fits for c in certificates]
 
 
-WAYS = dict(multiclass=multiclass, rest=rest)
+_WAYS = dict(multiclass=_multiclass, rest=_rest)
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #7771a767
-def held_out_right(way, G, y, K, fold, Cs):  # kernel matrix, number of the fold -> (len(Cs), n)
+def _held_out_right(way, G, y, K, fold, Cs):  # kernel matrix, number of the fold -> (len(Cs), n)
     "Which examples a way gets right when their fold is held out, for each weight."
     right = np.zeros((len(Cs), len(y)), bool)
     for f in range(fold.max() + 1):
@@ -251,40 +182,40 @@ def held_out_right(way, G, y, K, fold, Cs):  # kernel matrix, number of the fold
     return right
 
 
-def cross_validate(way, X, y, K, m, γs, Cs):  # m: folds -> error (len(γs), len(Cs))
+def _cross_validate(way, X, y, K, m, γs, Cs):  # m: folds -> error (len(γs), len(Cs))
     "The m-fold error with a Gaussian kernel over a grid."
-    fold = folds(y, m)
+    fold = _folds(y, m)
     grams = (Kernel("rbf", gamma=γ).fit(X)(X) for γ in γs)
-    return np.array([1 - held_out_right(way, G, y, K, fold, Cs).mean(1) for G in grams])
+    return np.array([1 - _held_out_right(way, G, y, K, fold, Cs).mean(1) for G in grams])
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #e140dc0f
-def choose(way, X, y, K, m, grid=GRID, most=2000):  # -> γ, C, cross-validated error
+def _choose(way, X, y, K, m, grid=_GRID, most=2000):  # -> γ, C, cross-validated error
     "The width and weight of the smallest cross-validated error."
-    S, γs = draw(y, most), Kernel("rbf").fit(X).gamma * np.asarray(grid[0])
-    E = cross_validate(way, X[S], y[S], K, m, γs, grid[1])
+    S, γs = _draw(y, most), Kernel("rbf").fit(X).gamma * np.asarray(grid[0])
+    E = _cross_validate(way, X[S], y[S], K, m, γs, grid[1])
     b, a = np.unravel_index(E.T.argmin(), E.T.shape)
     return float(γs[a]), grid[1][b], float(E[a, b])
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #3fb7e344
-def splits(name):
+def _splits(name):
     "Pairs of training and test parts, scaled; five for glass."
-    X, y, T, t = small(name)
+    X, y, T, t = _small(name)
     parts = [(X, y, T, t)]
     if not len(t):
-        f = folds(y, 5)
+        f = _folds(y, 5)
         parts = [(X[f != i], y[f != i], X[f == i], y[f == i]) for i in range(5)]
     for X, y, T, t in parts:
-        X, T = scaled(name, X, T)
+        X, T = _scaled(name, X, T)
         yield X, y, T, t
 
 
 def compare(X, y, T, t, K, m, grid):  # -> a row
     "Both ways on one split."
     row, right = dict(test=len(t)), {}
-    for name, way in WAYS.items():
-        γ, C, cv = choose(way, X, y, K, m, grid)
+    for name, way in _WAYS.items():
+        γ, C, cv = _choose(way, X, y, K, m, grid)
         k = Kernel("rbf", gamma=γ).fit(X)
         α, certificates = next(way(k(X), y, K, [C]))
         right[name] = (k(T, X) @ α).argmax(1) == t
@@ -301,66 +232,52 @@ def compare(X, y, T, t, K, m, grid):  # -> a row
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #5838a1a2
-def two_sided(a, b):
+def _two_sided(a, b):
     "How probable it is that a fair coin splits a + b as unevenly, or more so."
     from scipy.stats import binomtest
 
     return float(binomtest(a, a + b).pvalue) if a + b else 1.0
 
 
-def finish(rows):
+def _finish(rows):
     "Errors in per cent, their difference, its standard deviation, and the test of signs."
     for r in rows:
         a, b = int(r["multi_only"]), int(r["rest_only"])
-        for w in WAYS:
+        for w in _WAYS:
             r[f"error {w}"] = 100 * r[f"wrong {w}"] / r["test"]
         r |= dict(
             decrease=100 * (a - b) / r["test"],
             sd=100 * np.sqrt(a + b - (a - b) ** 2 / r["test"]) / r["test"],
         )
-        r["p"] = two_sided(a, b)
+        r["p"] = _two_sided(a, b)
     return rows
 
 
-ERRORS = (
-    "data set=data",
-    "training examples=train:.0f",
-    "classes=classes:.0f",
-    "σ=σ multiclass:.4g",
-    "β=β multiclass:.3g",
-    "multiclass, %=error multiclass:.2f",
-    "σ=σ rest:.4g",
-    "β=β rest:.3g",
-    "one per class, %=error rest:.2f",
-    "decrease=decrease:.2f",
-    "only multiclass right=multi_only:.0f",
-    "only the other right=rest_only:.0f",
-    "p=p:.2g",
+_ERRORS = (
+    "data set=data | training examples=train:.0f | classes:.0f | σ=σ multiclass:.4g | "
+    "β=β multiclass:.3g | multiclass, %=error multiclass:.2f | σ=σ rest:.4g | β=β rest:.3g | "
+    "one per class, %=error rest:.2f | decrease:.2f | only multiclass right=multi_only:.0f | "
+    "only the other right=rest_only:.0f | p:.2g"
 )
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #4ce2b470
-def draw_decrease(table):
+def _draw_decrease(table):
     fig, ax = axes(width=6.6, height=2.9)
-    with style():
-        bars(
-            [r["data"] for r in table],
-            [r["decrease"] for r in table],
-            sd=[1.96 * r["sd"] for r in table],
-            ax=ax,
-            ylabel="decrease in error, points",
-        )
-        ax.axhline(0, color="#222222", lw=0.8)
+    names, decreases = [r["data"] for r in table], [r["decrease"] for r in table]
+    whiskers = [1.96 * r["sd"] for r in table]
+    bars(names, decreases, sd=whiskers, ax=ax, ylabel="decrease in error, points")
+    ax.axhline(0, color=INK, lw=0.8)
     return fig
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #9e983cc1
-def fair(table):
+def _fair(table):
     "Could the disagreements be throws of a coin, on every data set?"
     return all(r["p"] > 0.05 for r in table)
 
 
-def summed(key, values):
+def _summed(key, values):
     "Counts of several splits are added; of gaps the largest counts, of parameters the median."
     if key.split()[0] in ("test", "wrong", "steps", "multi_only", "rest_only"):
         return sum(values)
@@ -372,41 +289,41 @@ def summed(key, values):
     "improvement",
     "Decrease in error when one multiclass classifier replaces one classifier per class",
     jobs(data=["digits", "vowel", "glass"], quick=[True]),
-    jobs(data=list(PAPER1)),
-    table=finish,
-    draw=draw_decrease,
-    columns=ERRORS,
+    jobs(data=list(_PAPER1)),
+    table=_finish,
+    draw=_draw_decrease,
+    columns=_ERRORS,
     prints="a figure; its heights are not in the text",
     protocol="β and σ for each way by cross validation; test part, or five folds for glass",
     claims={
-        "the two ways disagree no more to one side than chance allows (p > 0.05 everywhere)": fair
+        "the two ways disagree no more to one side than chance allows (p > 0.05 everywhere)": _fair
     },
     why="The paper says that the multiclass classifier has in general a lower error; "
     "with the parameters chosen for each way we see no difference.",
 )
-def improvement(rng, data, quick=False):
+def _improvement(rng, data, quick=False):
     "A data set: counts summed over its splits, the median of what was chosen."
-    X, y, _, _ = small(data)
+    X, y, _, _ = _small(data)
     K, m = int(y.max()) + 1, 10 if data in ("vowel", "glass") and not quick else 5
-    runs = [compare(*s, K, m, COARSE if quick else GRID) for s in splits(data)]
-    row = dict(train=len(y), classes=K) | {k: summed(k, [r[k] for r in runs]) for k in runs[0]}
-    return row | dict(gap=max(row[f"gap {w}"] for w in WAYS))
+    runs = [compare(*s, K, m, _COARSE if quick else _GRID) for s in _splits(data)]
+    row = dict(train=len(y), classes=K) | {k: _summed(k, [r[k] for r in runs]) for k in runs[0]}
+    return row | dict(gap=max(row[f"gap {w}"] for w in _WAYS))
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #dc821755
-def both_ways(G, y, K, Cs=(1, 16, 256)):  # kernel matrix -> a row
+def _both_ways(G, y, K, Cs=(1, 16, 256)):  # kernel matrix -> a row
     "The cross-validated errors of both ways, each with its best weight, and who is right alone."
     row, right = {}, {}
-    for name, way in WAYS.items():
-        masks = held_out_right(way, G, y, K, folds(y, 5), Cs)
+    for name, way in _WAYS.items():
+        masks = _held_out_right(way, G, y, K, _folds(y, 5), Cs)
         right[name] = masks[masks.sum(1).argmax()]
         row[name] = 100 * float(1 - right[name].mean())
     a, b = right.values()
     row |= dict(multi_only=int((a & ~b).sum()), rest_only=int((b & ~a).sum()))
-    return row | dict(p=two_sided(row["multi_only"], row["rest_only"]))
+    return row | dict(p=_two_sided(row["multi_only"], row["rest_only"]))
 
 
-def errs_less_at(t, width):  # -> True, False or None
+def _errs_less_at(t, width):  # -> True, False or None
     "Is the multiclass classifier ahead on all data sets at one width, by tests of signs?"
     rows = [r for r in t if np.isclose(r["times"], width)]
     if not rows or any(r.get("p", 1) > 0.05 for r in rows):
@@ -420,82 +337,62 @@ def errs_less_at(t, width):  # -> True, False or None
     "Both ways from wide to narrow kernels",
     jobs(data=["vowel"], most=[250], widths=[3]),
     jobs(data=["vowel", "letter"], most=[600], widths=[6]),
-    columns=(
-        "data set=data",
-        "d Var X/2σ²=times:.3g",
-        "multiclass, %=multiclass:.1f",
-        "one per class, %=rest:.1f",
-        "only multiclass right=multi_only",
-        "only the other right=rest_only",
-        "p=p:.2g",
-    ),
+    columns="data set=data | d Var X/2σ²=times:.3g | multiclass, %=multiclass:.1f | "
+    "one per class, %=rest:.1f | only multiclass right=multi_only | "
+    "only the other right=rest_only | p:.2g",
     prints="nothing: our question, why the two ways differ so little",
     claims={
         f"with {name} kernel the multiclass classifier errs less": lambda t, width=width: (
-            errs_less_at(t, width)
+            _errs_less_at(t, width)
         )
         for name, width in (("the widest", 1 / 64), ("the second widest", 1 / 16))
     },
 )
 def width(rng, data, most, widths):  # -> rows
     "The cross-validated error of both ways, from wide to narrow kernels."
-    X, y, T, _ = small(data)
-    X, _ = scaled(data, X, T)
-    S = draw(y, most)
+    X, y, T, _ = _small(data)
+    X, _ = _scaled(data, X, T)
+    S = _draw(y, most)
     X, y = X[S], y[S]
     steps = 4.0 ** np.arange(-3, widths - 3)
     γs, K = Kernel("rbf").fit(X).gamma * steps, int(y.max()) + 1
     return [
-        dict(times=float(m)) | both_ways(Kernel("rbf", gamma=γ).fit(X)(X), y, K)
+        dict(times=float(m)) | _both_ways(Kernel("rbf", gamma=γ).fit(X)(X), y, K)
         for m, γ in zip(steps, γs)
     ]
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #5049e0da
-PAPER2 = dict(mnist=1.42, usps=4.38, shuttle=0.12, letter=1.95)  # Table 2, test error in per cent
+_PAPER2 = dict(mnist=1.42, usps=4.38, shuttle=0.12, letter=1.95)  # Table 2, test error in per cent
 
 
-def errors(rows):
+def _errors(rows):
     "The error in per cent, its standard deviation, the paper's error and its count."
     for r in rows:
         p = r["wrong"] / r["test"]
         r |= dict(
             ours=100 * p,
             sd=100 * np.sqrt(p * (1 - p) / r["test"]),
-            paper=PAPER2.get(r["data"], np.nan),
+            paper=_PAPER2.get(r["data"], np.nan),
         )
         r["wrong, paper"] = np.round(r["paper"] / 100 * r["test"])
     return rows
 
 
-def draw_errors(table):
+def _draw_errors(table):
     fig, ax = axes(width=6, height=0.6 + 0.36 * len(table))
-    with style():
-        ours_beside_theirs(
-            *([r[k] for r in table] for k in ("data", "ours", "paper")),
-            sd=[1.96 * r["sd"] for r in table],
-            ax=ax,
-            xlabel="test error, %",
-        )
+    columns = ([r[k] for r in table] for k in ("data", "ours", "paper"))
+    whiskers = [1.96 * r["sd"] for r in table]
+    ours_beside_theirs(*columns, sd=whiskers, ax=ax, xlabel="test error, %")
     return fig
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #e352fa53
-LARGE = (
-    "data set=data",
-    "training examples=train:.0f",
-    "test examples=test:.0f",
-    "σ=σ:.4g",
-    "β=β:.3g",
-    "cross-validated, %=cv:.2f",
-    "test error, %=ours:.2f",
-    "its standard deviation=sd:.2f",
-    "paper, %=paper:.2f",
-    "wrong=wrong:.0f",
-    "paper, wrong=wrong, paper:.0f",
-    "support patterns=support:.0f",
-    "relative gap=gap:.1e",
-    "labels proved, %=certified:.0f",
+_LARGE = (
+    "data set=data | training examples=train:.0f | test examples=test:.0f | σ:.4g | β:.3g | "
+    "cross-validated, %=cv:.2f | test error, %=ours:.2f | its standard deviation=sd:.2f | "
+    "paper, %=paper:.2f | wrong:.0f | paper, wrong=wrong, paper:.0f | "
+    "support patterns=support:.0f | relative gap=gap:.1e | labels proved, %=certified:.0f"
 )
 
 
@@ -504,22 +401,22 @@ LARGE = (
     "table_2",
     "Test errors on the large sets",
     jobs(data=["digits"], most=[400]),
-    jobs(data=[*PAPER2, "satimage"], most=[2000]),
-    table=errors,
-    draw=draw_errors,
-    columns=LARGE,
+    jobs(data=[*_PAPER2, "satimage"], most=[2000]),
+    table=_errors,
+    draw=_draw_errors,
+    columns=_LARGE,
     prints="four test errors",
     protocol="β and σ by five-fold cross validation in two rounds, then all training examples",
     why="MNIST is not comparable: 5000 training images here, 60000 there. "
     "The digits of the quick profile and satimage are not in the table.",
 )
-def table_2(rng, data, most):
-    X, y, T, t = read(data)
-    X, T = scaled(data, X, T)
+def _table_2(rng, data, most):
+    X, y, T, t = _read(data)
+    X, T = _scaled(data, X, T)
     K, γ0 = int(y.max()) + 1, Kernel("rbf").fit(X).gamma
-    γ, C, _ = choose(multiclass, X, y, K, 5, most=most)
+    γ, C, _ = _choose(_multiclass, X, y, K, 5, most=most)
     near = γ / γ0 * np.array([0.5, 1, 2]), (C / 4, C, 4 * C)
-    γ, C, cv = choose(multiclass, X, y, K, 5, near, most=8 * most)
+    γ, C, cv = _choose(_multiclass, X, y, K, 5, near, most=8 * most)
     m = CrammerSingerSVC(C=C, gamma=γ, tol=TOL, cache_size=2500).fit(X, y)
     return dict(
         train=len(y),
@@ -536,16 +433,16 @@ def table_2(rng, data, most):
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #78e0b724
-KERNELS = "Gaussian", "degree 9", "degree 9, normalised"
-PAPER9 = {("mnist", "degree 9, normalised"): 1.24}  # section 8, test error in per cent
+_KERNELS = "Gaussian", "degree 9", "degree 9, normalised"
+_PAPER9 = {("mnist", "degree 9, normalised"): 1.24}  # section 8, test error in per cent
 
 
-def blank_is_zero(name, X):  # usps has pixels from -1 to 1
+def _blank_is_zero(name, X):  # usps has pixels from -1 to 1
     "Pixels, zero where there is no ink."
     return (X + 1) / 2 if name == "usps" else X
 
 
-def unit_length(X, T, normalised):  # training and test images
+def _unit_length(X, T, normalised):  # training and test images
     "All images of norm one; or of mean squared norm one."
     if normalised:
         return tuple(Z / np.linalg.norm(Z, axis=1, keepdims=True) for Z in (X, T))
@@ -553,24 +450,24 @@ def unit_length(X, T, normalised):  # training and test images
     return X / size, T / size
 
 
-def chosen_weight(kernel, X, y, Cs, most):  # -> C, cross-validated error
+def _chosen_weight(kernel, X, y, Cs, most):  # -> C, cross-validated error
     "The weight of the smallest five-fold error on at most so many examples."
-    S = draw(y, most)
-    right = held_out_right(multiclass, kernel(X[S]), y[S], int(y.max()) + 1, folds(y[S], 5), Cs)
+    S = _draw(y, most)
+    right = _held_out_right(_multiclass, kernel(X[S]), y[S], int(y.max()) + 1, _folds(y[S], 5), Cs)
     wrong = (~right).sum(1)
     return Cs[wrong.argmin()], wrong.min() / len(S)
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #ec9b3abb
-def nine_errors(rows):
-    "As `errors`, beside what section 8 of the paper prints."
-    for r in errors(rows):
-        r["paper"] = PAPER9.get((r["data"], r["kernel"]), np.nan)
+def _nine_errors(rows):
+    "As `_errors`, beside what section 8 of the paper prints."
+    for r in _errors(rows):
+        r["paper"] = _PAPER9.get((r["data"], r["kernel"]), np.nan)
         r["wrong, paper"] = np.round(r["paper"] / 100 * r["test"])
     return rows
 
 
-def errs_less(t, kernel, other):  # -> True, False or None
+def _errs_less(t, kernel, other):  # -> True, False or None
     "Does one kernel err less on all data sets? As if the test rows were others: on the safe side."
     e = {(r["data"], r["kernel"]): (r["ours"], r["sd"]) for r in t}
     answers = []
@@ -584,44 +481,36 @@ def errs_less(t, kernel, other):  # -> True, False or None
     "CS",
     "degree_9",
     "A polynomial kernel of degree nine, with and without normalised images",
-    jobs(data=["digits"], kernel=KERNELS, most=[400]),
-    jobs(data=["mnist", "usps"], kernel=KERNELS, most=[2000]),
-    table=nine_errors,
-    columns=(
-        "data set=data",
-        "kernel",
-        "training examples=train:.0f",
-        "β=β:.3g",
-        "cross-validated, %=cv:.2f",
-        "test error, %=ours:.2f",
-        "its standard deviation=sd:.2f",
-        "paper, %=paper:.2f",
-        "wrong=wrong:.0f",
-        "support patterns=support:.0f",
-        "relative gap=gap:.1e",
-    ),
+    jobs(data=["digits"], kernel=_KERNELS, most=[400]),
+    jobs(data=["mnist", "usps"], kernel=_KERNELS, most=[2000]),
+    table=_nine_errors,
+    columns="data set=data | kernel | training examples=train:.0f | β:.3g | "
+    "cross-validated, %=cv:.2f | test error, %=ours:.2f | its standard deviation=sd:.2f | "
+    "paper, %=paper:.2f | wrong:.0f | support patterns=support:.0f | relative gap=gap:.1e",
     prints="1.24 % on MNIST with degree 9 and normalised images (1.42 % in its Table 2)",
     protocol="β (and the Gaussian's width) by five-fold cross validation on 2000 images, "
     "then all training images",
     claims={
-        "with degree 9 normalised images err less": lambda t: errs_less(t, KERNELS[2], KERNELS[1]),
-        "normalised images and degree 9 err less than the Gaussian": lambda t: errs_less(
-            t, KERNELS[2], KERNELS[0]
+        "with degree 9 normalised images err less": lambda t: _errs_less(
+            t, _KERNELS[2], _KERNELS[1]
+        ),
+        "normalised images and degree 9 err less than the Gaussian": lambda t: _errs_less(
+            t, _KERNELS[2], _KERNELS[0]
         ),
     },
     why="MNIST is not comparable: 5000 training images here, 60000 there.",
 )
 def degree_nine(rng, data, kernel, most):
-    X, y, T, t = read(data)
+    X, y, T, t = _read(data)
     K, Cs = int(y.max()) + 1, (1, 4, 16, 64)
     if kernel == "Gaussian":
-        γ, C, cv = choose(multiclass, X, y, K, 5, COARSE if most < 2000 else GRID, most)
+        γ, C, cv = _choose(_multiclass, X, y, K, 5, _COARSE if most < 2000 else _GRID, most)
         k = Kernel("rbf", gamma=γ).fit(X)
     else:
-        images = (blank_is_zero(data, Z) for Z in (X, T))
-        X, T = unit_length(*images, normalised=kernel == KERNELS[2])
+        images = (_blank_is_zero(data, Z) for Z in (X, T))
+        X, T = _unit_length(*images, normalised=kernel == _KERNELS[2])
         k = Kernel("poly", gamma=0.5, coef0=0.5, degree=9).fit(X)
-        C, cv = chosen_weight(k, X, y, Cs, most)
+        C, cv = _chosen_weight(k, X, y, Cs, most)
     how = dict(kernel=k.name, gamma=k.gamma, coef0=k.coef0, degree=k.degree)
     m = CrammerSingerSVC(C=C, tol=TOL, cache_size=2500, **how).fit(X, y)
     return dict(
@@ -636,20 +525,20 @@ def degree_nine(rng, data, kernel, most):
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #bc29419e
-def state(Kxx, y, β=1.0):
-    return Descent(KernelRows(given.fit(Kxx), Kxx), y, np.full(len(y), 1 / β))
+def _state(Kxx, y, β=1.0):
+    return Descent(KernelRows(_given.fit(Kxx), Kxx), y, np.full(len(y), 1 / β))
 
 
 def shuffled(name, n):  # the first part, in random order, and the second
     "Pixels between 0 and 1."
-    X, y, T, t = read(name)
-    i = np.random.default_rng(0).permutation(draw(y, n))
+    X, y, T, t = _read(name)
+    i = np.random.default_rng(0).permutation(_draw(y, n))
     unit = 255 if name == "mnist" else 16
     return X[i] / unit, y[i], T / unit, t
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #958b96a8
-def draw_epsilon(table):
+def _draw_epsilon(table):
     names = list(dict.fromkeys(r["data"] for r in table))
     fig, ax = axes(len(names), 3, width=8.4, height=2.3 * len(names), sharex=True, squeeze=False)
     rules = dict(greedy="largest ψ", active="active set, cooled")
@@ -676,7 +565,7 @@ def from_to(t, key, a=0.1, b=0.001):
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #72679dd2
-def steps_grow(table):
+def _steps_grow(table):
     "Do steps grow by half, and does the gap fall tenfold, from ε = 0.1 to 0.001?"
     more = all(b > 1.5 * a for a, b in from_to(table, "steps"))
     return more and all(b < a / 10 for a, b in from_to(table, "percent"))
@@ -688,23 +577,16 @@ def steps_grow(table):
     "Steps, duality gap and test error against the accuracy ε",
     jobs(data=["digits"], n=[500]),
     jobs(data=["mnist"], n=[5000]),
-    draw=draw_epsilon,
-    columns=(
-        "data",
-        "rule",
-        "ε",
-        "steps:,.0f",
-        "kernel rows=kernel_rows:,.0f",
-        "gap, %=percent:.2g",
-        "test error, %=error:.2f",
-    ),
+    draw=_draw_epsilon,
+    columns="data | rule | ε | steps:,.0f | kernel rows=kernel_rows:,.0f | gap, %=percent:.2g | "
+    "test error, %=error:.2f",
     prints="a figure",
     claims={
         "from ε = 0.1 on the test error moves by less than half a point": lambda t: all(
             abs(a - b) < 0.5 for a, b in from_to(t, "error")
         ),
         "from there to ε = 0.001 the steps grow by half at least, "
-        "the gap falls tenfold": steps_grow,
+        "the gap falls tenfold": _steps_grow,
     },
 )
 def epsilon(rng, data, n):  # -> rows
@@ -713,10 +595,10 @@ def epsilon(rng, data, n):  # -> rows
     k, rows = Kernel("rbf").fit(X), []
     Kxx, KT, Y = k(X), k(T, X), one_hot(y, int(y.max()) + 1)
     for rule in (greedy, active):
-        s, used = state(Kxx, y), set()
+        s, used = _state(Kxx, y), set()
         for ε in (0.9, 0.7, 0.5, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001):
             if rule is active:
-                s, used = state(Kxx, y), set()  # cooling depends on ε: from the start
+                s, used = _state(Kxx, y), set()  # cooling depends on ε: from the start
             for p in rule(s, ε, "logarithmic"):
                 s.solve(p)
                 used.add(p)
@@ -734,7 +616,7 @@ def epsilon(rng, data, n):  # -> rows
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #88cb719e
-def draw_cooling(table):
+def _draw_cooling(table):
     names = list(dict.fromkeys(r["data"] for r in table))
     schedules = dict.fromkeys(r["schedule"] for r in table)
     colors = [COLORS[i] for i in (0, 3, 2, 1, 4)]
@@ -757,12 +639,12 @@ def last_rows(t):
     return {(r["data"], r["schedule"]): r for r in t}  # rows come in the order of the steps
 
 
-def cooling_pays(t):
+def _cooling_pays(t):
     z = last_rows(t)
     return all(z[d, "fixed"]["steps"] > 8 * z[d, "logarithmic"]["steps"] for d, _ in z)
 
 
-def greed_is_enough(t):
+def _greed_is_enough(t):
     z = last_rows(t)
     return all(z[d, "no active set"]["steps"] <= 1.1 * z[d, "logarithmic"]["steps"] for d, _ in z)
 
@@ -774,22 +656,22 @@ def greed_is_enough(t):
     "The objective along the steps, for each cooling schedule",
     jobs(data=["digits"], n=[200], most=[15_000]),
     jobs(data=["mnist"], n=[1000], most=[200_000]),
-    draw=draw_cooling,
+    draw=_draw_cooling,
     prints="a figure",
-    columns=("data", "schedule", "steps:,.0f", "objective:.4g", "gap, %=percent:.2g"),
+    columns="data | schedule | steps:,.0f | objective:.4g | gap, %=percent:.2g",
     claims={
-        "logarithmic cooling saves more than seven eighths of the steps": cooling_pays,
-        "without an active set it takes no more steps still": greed_is_enough,
+        "logarithmic cooling saves more than seven eighths of the steps": _cooling_pays,
+        "without an active set it takes no more steps still": _greed_is_enough,
     },
 )
-def cooling(rng, data, n, most):  # -> rows
+def _cooling(rng, data, n, most):  # -> rows
     "The objective along the steps, for each schedule."
     X, y, *_ = shuffled(data, n)
     Kxx, rows = Kernel("rbf").fit(X)(X), []
     marks = np.unique(np.geomspace(10, most, 80).astype(int))
     ways = [(c or "fixed", active, c) for c in COOLING] + [("no active set", greedy, None)]
     for name, rule, schedule in ways:
-        s = state(Kxx, y)
+        s = _state(Kxx, y)
         for p in rule(s, 1e-3, schedule):
             s.solve(p)
             there = s.steps % 50 == 0 and s.relative_gap <= 0.01
@@ -808,42 +690,42 @@ def cooling(rng, data, n, most):  # -> rows
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #6cdd1d47
-VERSIONS = ["1 in turn", "2 largest ψ", "3 active set, cooling", "4 cache", "5 sparse data"]
+_VERSIONS = ["1 in turn", "2 largest ψ", "3 active set, cooling", "4 cache", "5 sparse data"]
 
 
-ENOUGH = 0.01  # the relative gap at which the versions end
+_ENOUGH = 0.01  # the relative gap at which the versions end
 
 
-def looks(n):
+def _looks(n):
     "After how many steps the gap is looked at, each time."
     return max(10, n // 20)
 
 
-def to_gap(rule, Kxx, y, tol=ENOUGH):  # -> the state at the end
+def _to_gap(rule, Kxx, y, tol=_ENOUGH):  # -> the state at the end
     "Follow a rule on a kernel matrix until the relative gap is one per cent."
-    s = state(Kxx, y)
+    s = _state(Kxx, y)
     for p in rule(s, 1e-3, "logarithmic"):
         s.solve(p)
-        if s.steps % looks(len(y)) == 0 and s.relative_gap <= tol:
+        if s.steps % _looks(len(y)) == 0 and s.relative_gap <= tol:
             break
     return s
 
 
-def program_to_gap(version, kernel, X, y, tol=ENOUGH):  # -> the same
+def program_to_gap(version, kernel, X, y, tol=_ENOUGH):  # -> the same
     "The paper's program, its data and its cache, until the relative gap is one per cent."
     run = Program(version, kernel).run(X, y, 1.0)
-    return trace(run, tol, every=looks(len(y)), max_steps=10**9)["state"]
+    return trace(run, tol, every=_looks(len(y)), max_steps=10**9)["state"]
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #f6c58b65
-def draw_versions(table):
+def _draw_versions(table):
     names = list(dict.fromkeys(r["data"] for r in table))
     fig, ax = axes(1, len(names), width=4.4 * len(names), height=3.4, squeeze=False)
     for a, data in zip(ax[0], names):
         for v, color, marker in zip(range(1, 6), COLORS, "os^Dv"):
             r = [r for r in table if r["data"] == data and r["version"] == v]
             n, products = [x["n"] for x in r], [x["products"] for x in r]
-            a.loglog(n, products, color=color, marker=marker, label=VERSIONS[v - 1])
+            a.loglog(n, products, color=color, marker=marker, label=_VERSIONS[v - 1])
         a.set(xlabel="training examples", title=data)
         n = [int(x["n"]) for x in r]
         a.set_xticks(n, n)
@@ -857,13 +739,13 @@ def draw_versions(table):
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #3c215109
 def savings(t):
     "Multiplications of version 1 over those of version 5, at the largest n of each data set."
-    n = {r["data"]: max(x["n"] for x in t if x["data"] == r["data"]) for r in t}
+    n = {data: max(r["n"] for r in some) for data, some in grouped(t, "data").items()}
     p = {(r["data"], r["version"]): r["products"] for r in t if r["n"] == n[r["data"]]}
     return [p[d, 1] / p[d, 5] for d in n]
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #8b10209a
-def version_row(version, s, rows, products):  # state at the end, rows computed, multiplications
+def _version_row(version, s, rows, products):  # state at the end, rows computed, multiplications
     return dict(
         version=version,
         steps=s.steps,
@@ -880,18 +762,10 @@ def version_row(version, s, rows, products):  # state at the end, rows computed,
     "Multiplications spent on kernel values by the five versions",
     jobs(data=["digits"], n=[100, 200, 400]),
     jobs(data=["mnist"], n=[250, 500, 1000, 2000]),
-    draw=draw_versions,
+    draw=_draw_versions,
     prints="a figure of run times",
-    columns=(
-        "data",
-        "n",
-        "version",
-        "steps:,.0f",
-        "ψ looked at=scanned:,.0f",
-        "kernel evaluations=evaluations:,.0f",
-        "multiplications=products:.2g",
-        "gap, %=percent:.2g",
-    ),
+    columns="data | n | version | steps:,.0f | ψ looked at=scanned:,.0f | "
+    "kernel evaluations=evaluations:,.0f | multiplications=products:.2g | gap, %=percent:.2g",
     claims={"all versions together save two orders of magnitude": lambda t: min(savings(t)) > 100},
 )
 def versions(rng, data, n):  # -> rows
@@ -901,33 +775,33 @@ def versions(rng, data, n):  # -> rows
     X, y = X[:n], y[:n]
     Kxx, rows = k(X), []
     for version, rule in enumerate((cyclic, greedy, active), 1):
-        s = to_gap(rule, Kxx, y)
-        rows.append(version_row(version, s, s.steps, s.steps * X.size))
+        s = _to_gap(rule, Kxx, y)
+        rows.append(_version_row(version, s, s.steps, s.steps * X.size))
     for version in (4, 5):
         s = program_to_gap(version, k, X, y)
-        rows.append(version_row(version, s, s.rows.misses, s.products))
+        rows.append(_version_row(version, s, s.rows.misses, s.products))
     return rows
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #9be11f44
-def shares(η):
+def _shares(η):
     "The three largest shares of a distribution, as text."
     return " ".join(f"{r}:{p:.2f}".replace("0.", ".") for r, p in list(η.items())[:3])
 
 
-def hardest(X, y, most=18, **kw):  # -> indices, captions, relative gap
+def _hardest(X, y, most=18, **kw):  # -> indices, captions, relative gap
     "The training examples of largest ‖τ‖."
     m = CrammerSingerSVC(tol=1e-6, **kw).fit(X, y)
     i = m.support_
     norm = np.linalg.norm(m.label_distribution_ - (m.classes_ == y[i, None]), axis=1)
     i = i[np.lexsort((-m.slack_[i], -norm.round(3)))][:most]
     wrong = m.predict(X[i]) != y[i]
-    captions = [f"{y[j]} ({shares(m.confusable(j))})" + " E" * int(e) for j, e in zip(i, wrong)]
+    captions = [f"{y[j]} ({_shares(m.confusable(j))})" + " E" * int(e) for j, e in zip(i, wrong)]
     return i, captions, m.certificate_.relative_gap
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #6be9e072
-def draw_hard(table):
+def _draw_hard(table):
     fig, ax = axes(width=8.4, height=5)
     pixels = [np.frombuffer(bytes.fromhex(r["pixels"][1:]), np.uint8) for r in table]
     side = int(len(pixels[0]) ** 0.5)
@@ -943,17 +817,17 @@ def draw_hard(table):
     "Training images of largest ‖τ‖ with the labels they are confused with",
     jobs(data=["digits"]),
     jobs(data=["mnist"]),
-    draw=draw_hard,
-    columns=("data", "example", "label (confusable labels)=caption"),
+    draw=_draw_hard,
+    columns="data | example | label (confusable labels)=caption",
     prints="a figure of MNIST images",
 )
-def hard_digits(rng, data):
+def _hard_digits(rng, data):
     if data == "digits":
         X, y, width = load("digits").data, load("digits").target, {}
     else:
-        X, y, *_ = read(data)
+        X, y, *_ = _read(data)
         width = dict(gamma=2 * Kernel("rbf").fit(X).gamma)
-    i, captions, gap = hardest(X, y, C=4.0, **width)
+    i, captions, gap = _hardest(X, y, C=4.0, **width)
     return [
         dict(example=int(j), caption=c, pixels="#" + X[j].astype(np.uint8).tobytes().hex(), gap=gap)
         for j, c in zip(i, captions)
@@ -961,7 +835,7 @@ def hard_digits(rng, data):
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #c8b36a93
-def expected_hits(score, is_planted, most):
+def _expected_hits(score, is_planted, most):
     "Return the expected share of planted examples among the first `most`, ties in random order."
     level = np.sort(score)[-most]
     above, tied = score > level, score == level
@@ -969,11 +843,11 @@ def expected_hits(score, is_planted, most):
     return float(is_planted[above].sum() + chance * is_planted[tied].sum()) / most
 
 
-def slack_finds(t):
+def _slack_finds(t):
     return min(r["slack"] for r in t) > 50
 
 
-def norm_finds_fewer(t):
+def _norm_finds_fewer(t):
     "Return whether the norm alone finds fewer, in every replication, than the slack."
     return max(r["tau"] - r["slack"] for r in t) < 0
 
@@ -985,19 +859,14 @@ def norm_finds_fewer(t):
     jobs(r=range(3)),
     jobs(r=range(20)),
     prints='"the norm of τ can be used as an aid for data cleaning"',
-    columns=(
-        "replication=r",
-        "by the norm of τ, %=tau:.0f",
-        "examples of the largest norm=tied",
-        "by slack, %=slack:.0f",
-        "among all examples, %=planted:.1f",
-    ),
+    columns="replication=r | by the norm of τ, %=tau:.0f | examples of the largest norm=tied | "
+    "by slack, %=slack:.0f | among all examples, %=planted:.1f",
     claims={
-        "most of the first suspects by slack are mislabelled": slack_finds,
-        "the norm of τ alone finds fewer": norm_finds_fewer,
+        "most of the first suspects by slack are mislabelled": _slack_finds,
+        "the norm of τ alone finds fewer": _norm_finds_fewer,
     },
 )
-def cleaning(rng, r):
+def _cleaning(rng, r):
     X, y = load("digits").data, load("digits").target
     n = len(y)
     flipped = rng.permutation(n)[: round(0.03 * n)]
@@ -1007,21 +876,21 @@ def cleaning(rng, r):
     s = m.suspects()
     is_planted, norm = np.isin(s.example, flipped), s.tau_norm.round(3)
     return dict(
-        tau=100 * expected_hits(norm, is_planted, len(flipped)),
+        tau=100 * _expected_hits(norm, is_planted, len(flipped)),
         tied=int((norm == norm.max()).sum()),
-        slack=100 * expected_hits(s.slack, is_planted, len(flipped)),
+        slack=100 * _expected_hits(s.slack, is_planted, len(flipped)),
         planted=100 * len(flipped) / n,
         gap=m.certificate_.relative_gap,
     )
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #b7c475db
-def grades(target, m=5):
+def _grades(target, m=5):
     "A number in one of m classes of equal size."
     return np.searchsorted(np.quantile(target, np.arange(1, m) / m), target)
 
 
-def costly(name):  # -> X, y, costs
+def _costly(name):  # -> X, y, costs
     "A data set, its classes 0, 1, ... and what it costs to take one for another."
     if name == "thyroid":
         b = load("new_thyroid")
@@ -1032,15 +901,15 @@ def costly(name):  # -> X, y, costs
         X, y = b.data, np.array(["LBR".index(str(label)) for label in b.target])
     elif name == "diabetes":
         X, target = load_diabetes(return_X_y=True)
-        y = grades(target)
+        y = _grades(target)
     else:
         X, target = make_friedman1(400, noise=1.0, random_state=0)
-        y = grades(target)
+        y = _grades(target)
     r = np.arange(y.max() + 1.0)
     return X, y, np.abs(r[:, None] - r)
 
 
-def ways_to_count(table):  # -> {way: parameters of the classifier}
+def _ways_to_count(table):  # -> {way: parameters of the classifier}
     dear = table.sum(1) / table.sum(1).mean()
     return {
         "no costs": {},
@@ -1049,7 +918,7 @@ def ways_to_count(table):  # -> {way: parameters of the classifier}
     }
 
 
-def by_mean_cost(X, y, table, **how):  # -> a search, fitted
+def _by_mean_cost(X, y, table, **how):  # -> a search, fitted
     "The classifier whose weight 1/β costs least on held-out folds."
 
     def saved(model, Z, z):
@@ -1061,11 +930,10 @@ def by_mean_cost(X, y, table, **how):  # -> a search, fitted
 
 
 # %% ../../../nbs/studies/exhibits/65_crammer_singer.ipynb #2f3ba54e
-def mean_costs(rows):
+def _mean_costs(rows):
     "Means over the replications; of the difference to no costs also its standard error."
     out, plain = [], {(r["data"], r["r"]): r["cost"] for r in rows if r["way"] == "no costs"}
-    for data, way in dict.fromkeys((r["data"], r["way"]) for r in rows):
-        some = [r for r in rows if (r["data"], r["way"]) == (data, way)]
+    for (data, way), some in grouped(rows, "data", "way").items():
         saved = np.array([plain[data, r["r"]] - r["cost"] for r in some])
         out.append(
             dict(
@@ -1081,7 +949,7 @@ def mean_costs(rows):
     return out
 
 
-def costs_save(t):  # -> True, False or None
+def _costs_save(t):  # -> True, False or None
     "Do costs save something on every data set?"
     with_costs = [r for r in t if r["way"] == "costs"]
     answers = [
@@ -1099,27 +967,20 @@ def costs_save(t):  # -> True, False or None
     "What mistakes cost: without costs, with class weights, with costs",
     jobs(data=["diabetes", "friedman", "balance", "thyroid"], r=range(3)),
     jobs(data=["diabetes", "friedman", "balance", "thyroid"], r=range(20)),
-    table=mean_costs,
-    columns=(
-        "data set=data",
-        "way",
-        "mean cost=cost:.3f",
-        "saved=saved:.3f",
-        "standard error=error:.3f",
-        "right, %=right:.1f",
-        "splits",
-    ),
+    table=_mean_costs,
+    columns="data set=data | way | mean cost=cost:.3f | saved:.3f | standard error=error:.3f | "
+    "right, %=right:.1f | splits",
     prints="nothing: costs are an extension that the paper leaves for the future",
     protocol="random holdouts of a quarter; 1/β by the mean cost of five folds; Gaussian kernel",
-    claims={"with costs the mistakes cost less on every data set": costs_save},
+    claims={"with costs the mistakes cost less on every data set": _costs_save},
 )
 def what_mistakes_cost(rng, data, r):  # -> rows
-    X, y, table = costly(data)
+    X, y, table = _costly(data)
     a, b = next(stratified_holdouts(y, 0.75, 1, seed=r))
     X, T = standardise(X[a], X[b])
     rows = []
-    for way, how in ways_to_count(table).items():
-        m = by_mean_cost(X, y[a], table, **how).best_estimator_
+    for way, how in _ways_to_count(table).items():
+        m = _by_mean_cost(X, y[a], table, **how).best_estimator_
         z = m.predict(T)
         cost, right = float(table[y[b], z].mean()), float((z == y[b]).mean())
         rows.append(dict(way=way, cost=cost, right=right, gap=m.certificate_.relative_gap))

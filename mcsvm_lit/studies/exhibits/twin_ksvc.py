@@ -4,98 +4,15 @@
 
 # %% auto #0
 __all__ = [
-    "PAPER1",
-    "SIZES1",
-    "FEW",
-    "MORE",
-    "LARGE",
     "EPS",
-    "MOST",
-    "HOLDOUTS",
-    "REPETITIONS",
     "WAYS",
-    "TABLE2",
     "PAPER2",
-    "TABLES34",
-    "PAPER3",
-    "PAPER4",
-    "HEADINGS",
-    "RIVALS",
-    "GRIDS",
-    "OWN_EPS",
-    "OWN_RULES",
-    "CHOSEN_ON",
-    "OWN",
     "FIRST",
-    "LOOKED_AT",
-    "PATHS",
-    "RULES",
     "PROTOCOLS",
-    "GROUPS",
-    "SETS",
-    "read",
     "part",
-    "awkward_rows",
     "awkward_classes",
-    "same_counts",
-    "same_sizes",
-    "table_1",
-    "printed_table",
-    "grid_choice",
-    "svm",
     "compare",
-    "by_data",
-    "accuracies",
-    "draw_accuracies",
-    "table_2",
-    "set_means",
-    "draw_repetitions",
-    "figure_12",
-    "in_each_cell",
-    "read_off",
-    "by_grid",
-    "pairs_alone",
-    "grids",
-    "by_own_rules",
-    "far_above",
-    "own_rules",
-    "all_paths",
     "events",
-    "totals",
-    "grow_with_samples",
-    "table_3",
-    "by_type",
-    "table_4",
-    "worst",
-    "gaps",
-    "by_rule",
-    "rules",
-    "by_protocol",
-    "protocols",
-    "iris_paths",
-    "sets_at",
-    "draw_sets",
-    "sets_are_right",
-    "figure_2",
-    "first_of_each_kind",
-    "around",
-    "draw_events",
-    "one_side_moves",
-    "figure_6",
-    "draw_shares",
-    "begins_left_ends_elbow",
-    "figure_7",
-    "clouds",
-    "draw_answers",
-    "draw_pair",
-    "draw_case",
-    "figure_8",
-    "draw_surfaces",
-    "figure_9",
-    "path_rows",
-    "draw_path",
-    "inside_the_box",
-    "figure_10",
 ]
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #da4210d0
@@ -105,10 +22,23 @@ from itertools import combinations
 import numpy as np
 from sklearn.model_selection import LeaveOneOut
 
-from mcsvm_lit.core.drawing import COLORS, INK, axes, style
-from mcsvm_lit.studies.datasets import load, make_gaussians, standardise, stratified_holdouts
+from mcsvm_lit.core.drawing import COLORS, INK, axes
+from mcsvm_lit.studies.datasets import (
+    arrays,
+    make_gaussians,
+    standardise,
+    stratified_holdouts,
+)
 from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
-from mcsvm_lit.studies.runner import REGISTRY, exhibit, jobs
+from mcsvm_lit.studies.runner import (
+    REGISTRY,
+    averages,
+    column_means,
+    deviation,
+    exhibit,
+    grouped,
+    jobs,
+)
 from mcsvm_lit.studies.verdicts import larger, paired
 from mcsvm_lit.twin_ksvc.classifier import TwinKSVC
 from mcsvm_lit.twin_ksvc.family import GRID, answer, tuned
@@ -118,7 +48,7 @@ from mcsvm_lit.twin_ksvc.plane_path import liveliest
 from mcsvm_lit.twin_ksvc.selection import TwinKSVCCV
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #48993b83
-PAPER1 = dict(
+_PAPER1 = dict(
     balance_scale=(625, 4, 3),
     cmc=(1473, 9, 3),
     glass=(214, 9, 6),
@@ -129,7 +59,7 @@ PAPER1 = dict(
     vowel_indian=(871, 3, 6),
     wine=(178, 13, 3),
 )  # Table 1: n, d, K
-SIZES1 = dict(
+_SIZES1 = dict(
     balance_scale="49, 288, 288",
     cmc="629, 333, 511",
     glass="29, 76, 70, 17, 13, 9",
@@ -141,27 +71,20 @@ SIZES1 = dict(
     wine="59, 71, 48",
 )
 # These come with the package, and are quick.
-FEW = ["iris", "wine", "new_thyroid", "glass", "balance_scale"]
-MORE = ["iris", "wine", "seeds", "new_thyroid", "glass", "balance_scale", "vowel_indian"]
-LARGE = ["cmc", "wall_robot_24"]
+_FEW = ["iris", "wine", "new_thyroid", "glass", "balance_scale"]
+_MORE = ["iris", "wine", "seeds", "new_thyroid", "glass", "balance_scale", "vowel_indian"]
+_LARGE = ["cmc", "wall_robot_24"]
 EPS = 0.2
-MOST = 1000  # robot: so many training samples are used
-HOLDOUTS = 10
-REPETITIONS = jobs(data=[*MORE, *LARGE], r=range(HOLDOUTS))
+_MOST = 1000  # robot: so many training samples are used
+_HOLDOUTS = 10
+_REPETITIONS = jobs(data=[*_MORE, *_LARGE], r=range(_HOLDOUTS))
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #8d4532be
-@lru_cache(1)
-def read(name):  # -> X, classes
-    "A data set with classes 0, 1, …"
-    b = load(name)
-    return b.data, np.unique(b.target, return_inverse=True)[1]
-
-
-def part(name, r, most=MOST):  # -> X, y, X_test, y_test
+def part(name, r, most=_MOST):  # -> X, y, X_test, y_test
     "Repetition r: three quarters to train on, scaled."
-    X, y = read(name)
-    a, b = list(stratified_holdouts(y, 0.75, HOLDOUTS, 0))[r]
+    X, y = arrays(name)
+    a, b = list(stratified_holdouts(y, 0.75, _HOLDOUTS, 0))[r]
     if len(a) > 2 * most:
         a = a[next(stratified_holdouts(y[a], most / len(a), 1, r))[0]]
     train, test = standardise(X[a], X[b])
@@ -169,7 +92,7 @@ def part(name, r, most=MOST):  # -> X, y, X_test, y_test
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #dddbfce2
-def awkward_rows(rng, kind, n, d):
+def _awkward_rows(rng, kind, n, d):
     "Rows on a lattice, rounded, or repeated."
     if kind == 0:
         return rng.integers(0, 2, (n, d)).astype(float)
@@ -185,7 +108,7 @@ def awkward_rows(rng, kind, n, d):
 def awkward_classes(rng):  # -> A, B, C
     "An own class, another one and a rest with such rows, some of them shared."
     d, kind = rng.integers(1, 6), rng.integers(5)
-    A, B, C = (awkward_rows(rng, kind, rng.integers(1, most), d) for most in (15, 25, 25))
+    A, B, C = (_awkward_rows(rng, kind, rng.integers(1, most), d) for most in (15, 25, 25))
     if rng.random() < 0.3:
         B = np.r_[B, A[:1]]
     if rng.random() < 0.2:
@@ -194,11 +117,11 @@ def awkward_classes(rng):  # -> A, B, C
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #c55527a0
-def same_counts(t):
+def _same_counts(t):
     return all(r[k] == r[f"{k}, paper"] for r in t for k in "ndK")
 
 
-def same_sizes(t):
+def _same_sizes(t):
     "Class sizes, up to their order."
     return all(sorted(r["sizes"].split(", ")) == sorted(r["sizes, paper"].split(", ")) for r in t)
 
@@ -207,31 +130,22 @@ def same_sizes(t):
     "TKP",
     "table_1",
     "The data sets",
-    jobs(data=FEW),
-    jobs(data=list(PAPER1)),
-    columns=(
-        "data set=data",
-        "samples=n:.0f",
-        "paper=n, paper:.0f",
-        "features=d:.0f",
-        "paper=d, paper:.0f",
-        "classes=K:.0f",
-        "paper=K, paper:.0f",
-        "sizes=sizes",
-        "paper=sizes, paper",
-    ),
+    jobs(data=_FEW),
+    jobs(data=list(_PAPER1)),
+    columns="data set=data | samples=n:.0f | paper=n, paper:.0f | features=d:.0f | "
+    "paper=d, paper:.0f | classes=K:.0f | paper=K, paper:.0f | sizes | paper=sizes, paper",
     prints="all counts",
     claims={
         "all counts are the same, and class sizes up to their order": lambda t: (
-            same_counts(t) and same_sizes(t)
+            _same_counts(t) and _same_sizes(t)
         )
     },
 )
-def table_1(rng, data):
-    X, y = read(data)
+def _table_1(rng, data):
+    X, y = arrays(data)
     sizes = ", ".join(map(str, np.bincount(y)))
     ours = dict(n=len(y), d=X.shape[1], K=int(y.max()) + 1, sizes=sizes)
-    theirs = zip(("n", "d", "K", "sizes"), (*PAPER1[data], SIZES1[data]))
+    theirs = zip(("n", "d", "K", "sizes"), (*_PAPER1[data], _SIZES1[data]))
     return ours | {f"{k}, paper": v for k, v in theirs}
 
 
@@ -239,13 +153,13 @@ def table_1(rng, data):
 WAYS = "ours", "ovovr", "ovr", "ovo", "svm ovr", "svm ovo"
 
 
-def printed_table(text):  # one data set a line -> {name: numbers}
+def _printed_table(text):  # one data set a line -> {name: numbers}
     rows = (line.split() for line in text.strip().splitlines())
     return {name: [float(x) for x in numbers] for name, *numbers in rows}
 
 
 # Table 2: for each way the accuracy and its deviation.
-TABLE2 = """
+_TABLE2 = """
 balance_scale  88.72  1.55   88.65  1.25   91.92  2.44   88.21  1.14   88.40  1.61   91.47  1.84
 cmc            49.73  1.90   41.04  1.00   45.69  1.07   43.92  1.53   48.45  1.96   51.36  1.95
 glass          21.73 10.88   31.92  4.73   17.69  7.73   32.69  2.56   24.62  4.42   39.23  4.81
@@ -256,9 +170,9 @@ new_thyroid    91.15  3.97   89.81  2.73   83.27  2.41   85.00  4.33   95.96  2.
 vowel_indian   52.04  4.95   45.97  2.19   54.07  1.82   53.56  1.84   42.08 13.42   81.67  2.24
 wine           96.51  2.74   94.88  2.64   96.28  2.94   94.65  3.30   95.81  2.14   95.58  3.19
 """
-PAPER2 = {name: list(zip(row[::2], row[1::2])) for name, row in printed_table(TABLE2).items()}
+PAPER2 = {name: list(zip(row[::2], row[1::2])) for name, row in _printed_table(_TABLE2).items()}
 # Table 3, events of both programs, and Table 4, the eight events.
-TABLES34 = """
+_TABLES34 = """
 balance_scale   517   731     53   203   206    61    85   269   275    95
 cmc            1600  1053     68   389   399    90   221   587   745   154
 glass          2295  1587     88   491   500   116   331   957  1133   267
@@ -269,12 +183,12 @@ new_thyroid    2974  2131    147   746   751   179   384  1192  1380   327
 vowel_indian   3920  2957    185   928   936   227   499  1722  1927   453
 wine            178   209     25    65    67    28    25    74    71    32
 """
-PAPER3 = {name: row[:2] for name, row in printed_table(TABLES34).items()}
-PAPER4 = {name: row[2:] for name, row in printed_table(TABLES34).items()}
+_PAPER3 = {name: row[:2] for name, row in _printed_table(_TABLES34).items()}
+_PAPER4 = {name: row[2:] for name, row in _printed_table(_TABLES34).items()}
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #15d06501
-def grid_choice(s, lams=GRID):  # TwinSurface -> (λ1, λ2)
+def _grid_choice(s, lams=GRID):  # TwinSurface -> (λ1, λ2)
     "The best point of a grid on a surface; of equals the middle one."
     E = s(lams[:, None], lams[None])
     best = np.argwhere(E.min() == E)
@@ -282,7 +196,7 @@ def grid_choice(s, lams=GRID):  # TwinSurface -> (λ1, λ2)
     return float(lams[i]), float(lams[j])
 
 
-def svm(way, X, y, Cs=(0.01, 0.1, 1.0, 10.0, 100.0)):  # "ovr" or "ovo" -> fitted
+def _svm(way, X, y, Cs=(0.01, 0.1, 1.0, 10.0, 100.0)):  # "ovr" or "ovo" -> fitted
     "LIBLINEAR's classifier with squared hinge, C by five folds."
     from sklearn.model_selection import GridSearchCV
     from sklearn.multiclass import OneVsOneClassifier
@@ -311,30 +225,24 @@ def compare(data, r):  # -> accuracies in per cent, and the largest gap
     row = dict(
         ours=right(m.predict(T)),
         alone=at(cv["lam_alone"]),
-        grid=at([grid_choice(s) for s in cv["surfaces"]]),
+        grid=at([_grid_choice(s) for s in cv["surfaces"]]),
         held=100 * m.best_score_,
         gap=m.certificate_.relative_gap,
     )
     for scheme in ("ovovr", "ovr", "ovo"):
         planes = tuned(X, y, scheme, epsilon=EPS)[1]
         row[scheme] = right(answer(scheme, planes, T, int(y.max()) + 1, EPS))
-    return row | {f"svm {way}": right(svm(way, X, y).predict(T)) for way in ("ovr", "ovo")}
+    return row | {f"svm {way}": right(_svm(way, X, y).predict(T)) for way in ("ovr", "ovo")}
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #f22d925b
-def by_data(rows):  # -> {data set: its rows}
-    "The rows of each data set, in the order in which the sets come."
-    return {d: [r for r in rows if r["data"] == d] for d in dict.fromkeys(r["data"] for r in rows)}
-
-
-def accuracies(rows):  # -> one row per data set
+def _accuracies(rows):  # -> one row per data set
     "Means and deviations over repetitions, beside the paper's."
     out = []
-    for data, mine in by_data(rows).items():
-        means = {k: float(np.mean([r[k] for r in mine])) for k in (*WAYS, "alone")}
-        ours = np.array([r["ours"] for r in mine])
+    for data, mine in grouped(rows, "data").items():
+        means = column_means(mine, (*WAYS, "alone"))
         row = dict(data=data, repetitions=len(mine), alone=means["alone"])
-        row["sd"] = float(ours.std(ddof=1)) if len(mine) > 1 else 0.0
+        row["sd"] = deviation(mine, "ours") if len(mine) > 1 else 0.0
         for way, (printed, _) in zip(WAYS, PAPER2[data]):
             row[way] = means[way]
             row["paper" if way == "ours" else f"{way}, paper"] = printed
@@ -342,19 +250,18 @@ def accuracies(rows):  # -> one row per data set
     return out
 
 
-def draw_accuracies(table):
+def _draw_accuracies(table):
     columns = ([r[k] for r in table] for k in ("data", "ours", "paper"))
     deviations = [r["sd"] for r in table]
     fig, ax = axes(width=6.4, height=0.8 + 0.4 * len(table))
-    with style():
-        ours_beside_theirs(*columns, sd=deviations, ax=ax, xlabel="test accuracy, %")
+    ours_beside_theirs(*columns, sd=deviations, ax=ax, xlabel="test accuracy, %")
     return fig
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #c8ba52f5
-HEADINGS = {w: w if "svm" in w else f"twin {w}" for w in WAYS[1:]}
-RIVALS = [
-    column for w, h in HEADINGS.items() for column in (f"{h}={w}:.2f", f"paper={w}, paper:.2f")
+_HEADINGS = {w: w if "svm" in w else f"twin {w}" for w in WAYS[1:]}
+_RIVALS = [
+    column for w, h in _HEADINGS.items() for column in (f"{h}={w}:.2f", f"paper={w}, paper:.2f")
 ]
 
 
@@ -363,11 +270,11 @@ RIVALS = [
     "table_2",
     "Test accuracy of twin planes and their rivals",
     jobs(data=["iris", "wine", "new_thyroid"], r=range(2)),
-    REPETITIONS,
-    table=accuracies,
+    _REPETITIONS,
+    table=_accuracies,
     over="repetitions",
     theirs=10,
-    draw=draw_accuracies,
+    draw=_draw_accuracies,
     columns=(
         "data set=data",
         "repetitions=repetitions:.0f",
@@ -376,7 +283,7 @@ RIVALS = [
         "paper=paper:.2f",
         "sd=paper sd:.2f",
         "pairs alone=alone:.2f",
-        *RIVALS,
+        *_RIVALS,
     ),
     prints="means and deviations of six methods",
     protocol="ten stratified holdouts of a quarter (robot: 1000 training samples of each), "
@@ -390,18 +297,18 @@ RIVALS = [
     why="The paper says neither how its rivals were tuned nor that ε was chosen; "
     "ours are tuned inside the training part.",
 )
-def table_2(rng, data, r):
+def _table_2(rng, data, r):
     return compare(data, r)
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #ad25c05b
-def set_means(table, what):  # -> a number for each data set
+def _set_means(table, what):  # -> a number for each data set
     "Means of what is asked of a row, over the rows of each data set."
-    return [np.mean([what(r) for r in rows]) for rows in by_data(table).values()]
+    return [np.mean([what(r) for r in rows]) for rows in grouped(table, "data").values()]
 
 
-def draw_repetitions(table):
-    sets = by_data(table)
+def _draw_repetitions(table):
+    sets = grouped(table, "data")
     lines = -(-len(sets) // 3)
     fig, ax = axes(lines, 3, width=7.6, height=1 + 1.8 * lines, squeeze=False)
     curves = (("ours", "o-", COLORS[4], "ours"), ("grid", "s--", COLORS[0], "grid search"))
@@ -425,61 +332,52 @@ def draw_repetitions(table):
     "Test accuracy of every repetition, exact paths and grid search",
     REGISTRY["TKP/table_2"].quick,
     REGISTRY["TKP/table_2"].full,
-    draw=draw_repetitions,
-    columns=(
-        "data set=data",
-        "repetition=r:.0f",
-        "ours=ours:.2f",
-        "pairs alone=alone:.2f",
-        "grid search=grid:.2f",
-    ),
+    draw=_draw_repetitions,
+    columns="data set=data | repetition=r:.0f | ours:.2f | pairs alone=alone:.2f | "
+    "grid search=grid:.2f",
     prints="curves without numbers; in words: much better on CMC, Iris, Seeds, Robotnavigation "
     "and Vowel",
     protocol="as Table 2; grid search: the best of 21 × 21 values of (λ1, λ2) for each pair, "
     "on the same surfaces",
     claims={
         "over the data sets ours is above grid search": lambda t: larger(
-            paired(set_means(t, lambda r: r["ours"] - r["grid"]))
+            paired(_set_means(t, lambda r: r["ours"] - r["grid"]))
         )
     },
 )
-def figure_12(rng, data, r):
+def _figure_12(rng, data, r):
     return {k: v for k, v in compare(data, r).items() if k in ("ours", "alone", "grid", "gap")}
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #a5a58c02
-GRIDS = {
+_GRIDS = {
     "21 powers of two": GRID,
     "81 in the same range": np.geomspace(GRID[0], GRID[-1], 81),
     "1000 down by 0.1": np.arange(1, 10_001) / 10,
 }
 
 
-def in_each_cell(edges, lams):  # crossing points, ascending values -> some of the values
+def _in_each_cell(edges, lams):  # crossing points, ascending values -> some of the values
     "The middle one of the values in each cell that has some."
     _, first, count = np.unique(np.searchsorted(edges, lams), return_index=True, return_counts=True)
     return lams[first + count // 2]
 
 
-def read_off(s, lams):  # TwinSurface, values for both parameters -> (λ1, λ2)
+def _read_off(s, lams):  # TwinSurface, values for both parameters -> (λ1, λ2)
     "The best point of a fine grid; of equally good cells the middle one."
-    first, second = in_each_cell(s.edges1, lams), in_each_cell(s.edges2, lams)
+    first, second = _in_each_cell(s.edges1, lams), _in_each_cell(s.edges2, lams)
     E = s(first[:, None], second[None])
     best = np.argwhere(E.min() == E)
     i, j = best[len(best) // 2]
     return float(first[i]), float(second[j])
 
 
-def by_grid(rows):  # -> a row for each data set
+def _by_grid(rows):  # -> a row for each data set
     "Mean accuracies, and the differences from exact cells."
-    out = []
-    for data, mine in by_data(rows).items():
-        means = {k: float(np.mean([r[k] for r in mine])) for k in ("exact cells", *GRIDS)}
-        out.append(dict(data=data, repetitions=len(mine)) | means)
-    return out
+    return averages(rows, ["data"], ("exact cells", *_GRIDS), "repetitions")
 
 
-def pairs_alone(X, y, cv=5, **rules):  # -> TwinKSVC, the surface of each pair
+def _pairs_alone(X, y, cv=5, **rules):  # -> TwinKSVC, the surface of each pair
     "The paper's Step 3: the parameters of every pair chosen for this pair alone."
     found = TwinKSVCCV(cv=cv, **rules).fit(X, y).cv_results_
     return TwinKSVC(found["lam_alone"], **rules).fit(X, y), found["surfaces"]
@@ -490,13 +388,13 @@ def pairs_alone(X, y, cv=5, **rules):  # -> TwinKSVC, the surface of each pair
     "grids",
     "Test accuracy by the values of λ that are compared",
     jobs(data=["iris", "wine"], r=range(2)),
-    jobs(data=MORE, r=range(5)),
-    table=by_grid,
+    jobs(data=_MORE, r=range(5)),
+    table=_by_grid,
     columns=(
         "data set=data",
         "repetitions=repetitions:.0f",
         "exact cells=exact cells:.2f",
-        *(f"{name}={name}:.2f" for name in GRIDS),
+        *(f"{name}={name}:.2f" for name in _GRIDS),
     ),
     prints="nothing: the paper does not say how its grid search compares in accuracy",
     protocol="repetitions of Table 2; each pair alone, on the same surfaces",
@@ -506,39 +404,38 @@ def pairs_alone(X, y, cv=5, **rules):  # -> TwinKSVC, the surface of each pair
         )
     },
 )
-def grids(rng, data, r):
+def _grids(rng, data, r):
     X, y, T, t = part(data, r)
-    m, surfaces = pairs_alone(X, y, epsilon=EPS)
+    m, surfaces = _pairs_alone(X, y, epsilon=EPS)
     row = {"exact cells": 100 * float(m.score(T, t)), "gap": m.certificate_.relative_gap}
-    for name, lams in GRIDS.items():
-        lam = [read_off(s, lams) for s in surfaces]
+    for name, lams in _GRIDS.items():
+        lam = [_read_off(s, lams) for s in surfaces]
         row[name] = 100 * float(TwinKSVC(lam, epsilon=EPS).fit(X, y).score(T, t))
     return row
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #3b7b06a5
-OWN_EPS = 0.05
-OWN_RULES = {"Step 4": "paper", "(65)": "threshold"}
-CHOSEN_ON = "training rows", "five folds"
-OWN = [f"{rule}, {on}" for on in CHOSEN_ON for rule in OWN_RULES]
+_OWN_EPS = 0.05
+_OWN_RULES = {"Step 4": "paper", "(65)": "threshold"}
+_CHOSEN_ON = "training rows", "five folds"
+_OWN = [f"{rule}, {on}" for on in _CHOSEN_ON for rule in _OWN_RULES]
 FIRST = "Step 4, training rows, ties to the first class"
 
 
-def by_own_rules(rows):  # -> a row for each data set
+def _by_own_rules(rows):  # -> a row for each data set
     "Means beside the paper's, and how far the nearest of them is, in standard errors."
     out = []
-    for data, mine in by_data(rows).items():
-        means = {k: float(np.mean([r[k] for r in mine])) for k in (*OWN, FIRST)}
+    for data, mine in grouped(rows, "data").items():
+        means = column_means(mine, (*_OWN, FIRST))
         paper, paper_sd = PAPER2[data][0]
         row = dict(data=data, repetitions=len(mine), paper=paper, paper_sd=paper_sd) | means
-        nearest = min((*OWN, FIRST), key=lambda k: abs(means[k] - paper))
-        sd = np.std([r[nearest] for r in mine], ddof=1) if len(mine) > 1 else np.nan
-        error = np.sqrt(sd**2 / len(mine) + paper_sd**2 / HOLDOUTS)
+        nearest = min((*_OWN, FIRST), key=lambda k: abs(means[k] - paper))
+        error = np.sqrt(deviation(mine, nearest) ** 2 / len(mine) + paper_sd**2 / _HOLDOUTS)
         out.append(row | dict(nearest=nearest, errors=float((means[nearest] - paper) / error)))
     return out
 
 
-def far_above(t):  # -> True, False or None
+def _far_above(t):  # -> True, False or None
     "Is even the nearest combination three standard errors above the paper's, on two sets?"
     errors = [r["errors"] for r in t if r["data"] in ("glass", "vowel_indian")]
     return all(e > 3 for e in errors) if errors else None
@@ -549,26 +446,26 @@ def far_above(t):  # -> True, False or None
     "own_rules",
     "Test accuracy by the paper's own rules",
     jobs(data=["iris", "wine"], r=range(2)),
-    jobs(data=MORE, r=range(5)),
-    table=by_own_rules,
+    jobs(data=_MORE, r=range(5)),
+    table=_by_own_rules,
     columns=(
         "data set=data",
         "repetitions=repetitions:.0f",
         "paper=paper:.2f",
         "sd=paper_sd:.2f",
-        *(f"{name}={name}:.2f" for name in (*OWN, FIRST)),
+        *(f"{name}={name}:.2f" for name in (*_OWN, FIRST)),
         "nearest, in standard errors=errors:+.1f",
     ),
     prints="one column, without the rule and without what its parameters are chosen on",
     protocol="repetitions of Table 2; ε = 0.05, each pair alone",
-    claims={"on Glass and Vowel no combination comes down to the paper's number": far_above},
+    claims={"on Glass and Vowel no combination comes down to the paper's number": _far_above},
 )
-def own_rules(rng, data, r):
+def _own_rules(rng, data, r):
     X, y, T, t = part(data, r)
     rows, row = np.arange(len(y)), {}
-    for on, cv in zip(CHOSEN_ON, ([(rows, rows)], 5)):
-        for rule, decision in OWN_RULES.items():
-            m, _ = pairs_alone(X, y, cv, epsilon=OWN_EPS, decision=decision)
+    for on, cv in zip(_CHOSEN_ON, ([(rows, rows)], 5)):
+        for rule, decision in _OWN_RULES.items():
+            m, _ = _pairs_alone(X, y, cv, epsilon=_OWN_EPS, decision=decision)
             row[f"{rule}, {on}"] = 100 * float(m.score(T, t))
             if (rule, on) == ("Step 4", "training rows"):
                 row[FIRST] = 100 * float((m.votes(T).argmax(axis=1) == t).mean())
@@ -576,11 +473,11 @@ def own_rules(rng, data, r):
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #48e04e91
-LOOKED_AT = 2000  # pieces of a path whose residuals are computed, at least
+_LOOKED_AT = 2000  # pieces of a path whose residuals are computed, at least
 
 
 @lru_cache(None)
-def all_paths(data, r):  # events of each type on average over pairs, and the worst of all paths
+def _all_paths(data, r):  # events of each type on average over pairs, and the worst of all paths
     "Both programs of all pairs, from infinity to zero."
     X, y, _, _ = part(data, r)
     pairs = list(combinations(range(int(y.max()) + 1), 2))
@@ -589,7 +486,7 @@ def all_paths(data, r):  # events of each type on average over pairs, and the wo
         for q, order in enumerate(both_orders(pair)):
             p = path_of(pair_qp(X, y, order, epsilon=EPS))
             counts[q] += np.bincount(p.events.number, minlength=9)[1:]
-            found.append(p.kkt(max(1, len(p.rows) // LOOKED_AT)))
+            found.append(p.kkt(max(1, len(p.rows) // _LOOKED_AT)))
             solutions += len(p.rows) + 1
     return dict(
         n=len(y),
@@ -602,16 +499,16 @@ def all_paths(data, r):  # events of each type on average over pairs, and the wo
 
 
 def events(rows):
-    return {d: np.mean([r["counts"] for r in mine], 0) for d, mine in by_data(rows).items()}
+    return {d: np.mean([r["counts"] for r in mine], 0) for d, mine in grouped(rows, "data").items()}
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #1044c860
-def totals(rows):
+def _totals(rows):
     "Table 3: events of each program, and solutions."
     out = []
     for d, c in events(rows).items():
         three, eighteen = c.sum(1)
-        mine = by_data(rows)[d]
+        mine = grouped(rows, "data")[d]
         out.append(
             {
                 "data": d,
@@ -620,58 +517,50 @@ def totals(rows):
                 "(18)": float(eighteen),
                 "both": float(three + eighteen),
                 "solutions": float(np.mean([r["solutions"] for r in mine])),
-                "(3), paper": PAPER3[d][0],
-                "(18), paper": PAPER3[d][1],
-                "both, paper": sum(PAPER3[d]),
+                "(3), paper": _PAPER3[d][0],
+                "(18), paper": _PAPER3[d][1],
+                "both, paper": sum(_PAPER3[d]),
             }
         )
     return out
 
 
-def grow_with_samples(t):
+def _grow_with_samples(t):
     "Where all nine sets were run: more samples, more events."
     both = {r["data"]: r["both"] for r in t}
     return len(t) < 9 or both["cmc"] > both["vowel_indian"] > both["seeds"]
 
 
-PATHS = jobs(data=["iris", "wine", "new_thyroid", "glass"], r=[0]), REPETITIONS
+_PATHS = jobs(data=["iris", "wine", "new_thyroid", "glass"], r=[0]), _REPETITIONS
 
 
 @exhibit(
     "TKP",
     "table_3",
     "Starting events of a path",
-    *PATHS,
-    table=totals,
-    columns=(
-        "data set=data",
-        "training samples=n:.0f",
-        "QPP (3)=(3):.0f",
-        "paper=(3), paper:.0f",
-        "QPP (18)=(18):.0f",
-        "paper=(18), paper:.0f",
-        "both=both:.0f",
-        "paper=both, paper:.0f",
-        "solutions, all pairs=solutions:.0f",
-    ),
+    *_PATHS,
+    table=_totals,
+    columns="data set=data | training samples=n:.0f | QPP (3)=(3):.0f | paper=(3), paper:.0f | "
+    "QPP (18)=(18):.0f | paper=(18), paper:.0f | both:.0f | paper=both, paper:.0f | "
+    "solutions, all pairs=solutions:.0f",
     prints="events, and seconds (ours are with the benchmarks)",
     protocol="averages over pairs and repetitions, paths to λ = 0; robot: 1000 training samples",
-    claims={"events grow with the number of samples, not down the list": grow_with_samples},
+    claims={"events grow with the number of samples, not down the list": _grow_with_samples},
     why="From CMC to Vowel the paper's numbers grow down the list whatever the size of the data, "
     "as sums would that are not set back to zero from one set to the next; and its paths were cut "
     "at 1000 steps. Ours are averages of separate runs.",
 )
-def table_3(rng, data, r):
-    return all_paths(data, r)
+def _table_3(rng, data, r):
+    return _all_paths(data, r)
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #30dec158
-def by_type(rows):  # two rows for each data set
+def _by_type(rows):  # two rows for each data set
     "Table 4."
     out = []
     for d, c in events(rows).items():
-        start = 2 * by_data(rows)[d][0]["n"] * (1 - 1 / PAPER1[d][2])  # (68.1)
-        for who, counts in (("ours", c.sum(0)), ("paper", PAPER4[d])):
+        start = 2 * grouped(rows, "data")[d][0]["n"] * (1 - 1 / _PAPER1[d][2])  # (68.1)
+        for who, counts in (("ours", c.sum(0)), ("paper", _PAPER4[d])):
             row = {"data": d, "who": who}
             row |= {f"e{e + 1}": float(x) for e, x in enumerate(counts)}
             left = start - counts[2] + counts[0] - counts[6] + counts[4]
@@ -683,8 +572,8 @@ def by_type(rows):  # two rows for each data set
     "TKP",
     "table_4",
     "Starting events by type",
-    *PATHS,
-    table=by_type,
+    *_PATHS,
+    table=_by_type,
     columns=(
         "data set=data",
         "whose=who",
@@ -702,12 +591,12 @@ def by_type(rows):  # two rows for each data set
     why="The counts of the paper for Seeds and Thyroid have more samples leave the left for good "
     "than there are.",
 )
-def table_4(rng, data, r):
-    return all_paths(data, r)
+def _table_4(rng, data, r):
+    return _all_paths(data, r)
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #0da1f34c
-def worst(rows):
+def _worst(rows):
     return [
         dict(
             data=data,
@@ -716,7 +605,7 @@ def worst(rows):
             violation=max(r["violation"] for r in mine),
             gap=max(r["gap"] for r in mine),
         )
-        for data, mine in by_data(rows).items()
+        for data, mine in grouped(rows, "data").items()
     ]
 
 
@@ -724,15 +613,10 @@ def worst(rows):
     "TKP",
     "gaps",
     "Largest violation and relative duality gap along every path",
-    *PATHS,
-    table=worst,
-    columns=(
-        "data set=data",
-        "programs=programs:.0f",
-        "break points=solutions:.0f",
-        "largest violation=violation:.0e",
-        "largest relative gap=gap:.0e",
-    ),
+    *_PATHS,
+    table=_worst,
+    columns="data set=data | programs:.0f | break points=solutions:.0f | "
+    "largest violation=violation:.0e | largest relative gap=gap:.0e",
     prints="nothing: our question",
     protocol="both ends and the middle of every piece "
     "(every n-th piece where a path has more than 2000)",
@@ -742,21 +626,17 @@ def worst(rows):
         )
     },
 )
-def gaps(rng, data, r):
-    return all_paths(data, r)
+def _gaps(rng, data, r):
+    return _all_paths(data, r)
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #5018396c
-RULES = {"nearest": "nearest", "paper rule": "paper", "threshold": "threshold"}
+_RULES = {"nearest": "nearest", "paper rule": "paper", "threshold": "threshold"}
 
 
-def by_rule(rows):
-    out = []
-    for d, e in dict.fromkeys((r["data"], r["eps"]) for r in rows):
-        mine = [r for r in rows if (r["data"], r["eps"]) == (d, e)]
-        means = {rule: float(np.mean([r[rule] for r in mine])) for rule in RULES}
-        out.append(dict(data=d, eps=e) | means)
-    return out
+def _by_rule(rows):
+    by = grouped(rows, "data", "eps")
+    return [dict(data=d, eps=e) | column_means(mine, _RULES) for (d, e), mine in by.items()]
 
 
 @exhibit(
@@ -764,27 +644,21 @@ def by_rule(rows):
     "rules",
     "Test accuracy by the three rules of the vote",
     jobs(data=["iris", "wine"], eps=[0.05, 0.2], r=range(2)),
-    jobs(data=[*FEW, "seeds"], eps=[0.05, 0.2], r=range(3)),
-    table=by_rule,
-    columns=(
-        "data set=data",
-        "ε=eps",
-        "nearest=nearest:.2f",
-        "Step 4=paper rule:.2f",
-        "(65)=threshold:.2f",
-    ),
+    jobs(data=[*_FEW, "seeds"], eps=[0.05, 0.2], r=range(3)),
+    table=_by_rule,
+    columns="data set=data | ε=eps | nearest:.2f | Step 4=paper rule:.2f | (65)=threshold:.2f",
     prints="nothing: the paper does not say which of its two rules a number is for",
     protocol="parameters of each pair chosen alone, under the same rule; no ascent on the vote",
     claims={
         f"over the data sets the nearest plane is above {name}": lambda t, rule=rule: larger(
-            paired(set_means(t, lambda r: r["nearest"] - r[rule]))
+            paired(_set_means(t, lambda r: r["nearest"] - r[rule]))
         )
         for name, rule in (("Step 4", "paper rule"), ("(65)", "threshold"))
     },
 )
-def rules(rng, data, eps, r):
+def _rules(rng, data, eps, r):
     X, y, T, t = part(data, r)
-    fits = {k: pairs_alone(X, y, epsilon=eps, decision=v)[0] for k, v in RULES.items()}
+    fits = {k: _pairs_alone(X, y, epsilon=eps, decision=v)[0] for k, v in _RULES.items()}
     return {k: 100 * float(m.score(T, t)) for k, m in fits.items()}
 
 
@@ -792,17 +666,10 @@ def rules(rng, data, eps, r):
 PROTOCOLS = {"five folds": 5, "ten folds": 10, "one at a time": LeaveOneOut()}
 
 
-def by_protocol(rows):  # -> a row for each data set
+def _by_protocol(rows):  # -> a row for each data set
     "Mean test and held-out accuracy by protocol."
-    out = []
-    for data, mine in by_data(rows).items():
-        means = {
-            k: float(np.mean([r[k] for r in mine]))
-            for k in mine[0]
-            if k not in ("data", "r", "gap")
-        }
-        out.append(dict(data=data, repetitions=len(mine)) | means)
-    return out
+    keys = [k for k in rows[0] if k not in ("data", "r", "gap")]
+    return averages(rows, ["data"], keys, "repetitions")
 
 
 @exhibit(
@@ -811,7 +678,7 @@ def by_protocol(rows):  # -> a row for each data set
     "Test accuracy by the way in which λ is validated",
     jobs(data=["iris", "wine"], r=[0]),
     jobs(data=["iris", "wine", "new_thyroid", "seeds"], r=range(5)),
-    table=by_protocol,
+    table=_by_protocol,
     columns=(
         "data set=data",
         "repetitions=repetitions:.0f",
@@ -826,7 +693,7 @@ def by_protocol(rows):  # -> a row for each data set
         )
     },
 )
-def protocols(rng, data, r):
+def _protocols(rng, data, r):
     X, y, T, t = part(data, r)
     row, gaps = {}, []
     for name, cv in PROTOCOLS.items():
@@ -838,14 +705,14 @@ def protocols(rng, data, r):
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #80513f58
-GROUPS = {3: ("B", "C"), 18: ("A", "C")}  # the program, and whose samples have multipliers
-SETS = ("left", "elbow", "right")
+_GROUPS = {3: ("B", "C"), 18: ("A", "C")}  # the program, and whose samples have multipliers
+_SETS = ("left", "elbow", "right")
 
 
 @lru_cache(1)
-def iris_paths():  # -> {3: path, 18: path}
+def _iris_paths():  # -> {3: path, 18: path}
     "Both paths of versicolor against virginica, all of iris."
-    X, y = read("iris")
+    X, y = arrays("iris")
     X = standardise(X)
     return {
         3: twin_path(X[y == 1], X[y == 2], X[y == 0], EPS),
@@ -853,26 +720,26 @@ def iris_paths():  # -> {3: path, 18: path}
     }
 
 
-def sets_at(path, program, lam):  # -> rows, one for each sample with a multiplier
+def _sets_at(path, program, lam):  # -> rows, one for each sample with a multiplier
     "Where every sample is, its value and its multiplier."
     p, qp = path.at(lam), path.qp
     values = -(qp.N[:, :-1] @ p.w + p.b)
-    groups = np.where(np.arange(len(values)) < qp.nB, *GROUPS[program])
+    groups = np.where(np.arange(len(values)) < qp.nB, *_GROUPS[program])
     return [
         dict(program=program, group=str(g), value=float(f), margin=float(q), multiplier=float(z))
-        | dict(set=SETS[side])
+        | dict(set=_SETS[side])
         for g, f, q, z, side in zip(groups, values, qp.q, p.z, p.side)
     ]
 
 
-def draw_sets(table):
+def _draw_sets(table):
     "Multiplier against value, group by group, with the margin."
     kinds = list(dict.fromkeys((r["program"], r["group"]) for r in table))
     fig, ax = axes(1, len(kinds), width=8.4, height=2.7, sharey=True)
     for a, (program, group) in zip(ax, kinds):
         rows = [r for r in table if (r["program"], r["group"]) == (program, group)]
         a.axvline(rows[0]["margin"], color=INK, lw=0.8)
-        for k, name in enumerate(SETS):
+        for k, name in enumerate(_SETS):
             inside = [r for r in rows if r["set"] == name]
             values, z = ([r[key] for r in inside] for key in ("value", "multiplier"))
             a.plot(values, z, "o", ms=4, color=COLORS[k], label=f"{name}: {len(inside)}")
@@ -883,7 +750,7 @@ def draw_sets(table):
     return fig
 
 
-def sets_are_right(t):
+def _sets_are_right(t):
     "Multipliers are full on the left, zero on the right; values are on the side that is said."
     sides = {"left": 1, "elbow": 0, "right": -1}
     full = all(
@@ -898,24 +765,24 @@ def sets_are_right(t):
     "figure_2",
     "The sets of both programs at one λ (Figures 2 to 5)",
     jobs(program=[3, 18]),
-    draw=draw_sets,
-    columns=("program", "group", "value:.3f", "margin", "multiplier:.3f", "set"),
+    draw=_draw_sets,
+    columns="program | group | value:.3f | margin | multiplier:.3f | set",
     prints="drawings without data",
     protocol="iris standardised, versicolor against virginica, λ = 1",
-    claims={"full on the left, none on the right, at the margin in the elbow": sets_are_right},
+    claims={"full on the left, none on the right, at the margin in the elbow": _sets_are_right},
 )
-def figure_2(rng, program):
-    return sets_at(iris_paths()[program], program, 1.0)
+def _figure_2(rng, program):
+    return _sets_at(_iris_paths()[program], program, 1.0)
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #ebbb1311
-def first_of_each_kind(path):  # -> [(number, event index)]
+def _first_of_each_kind(path):  # -> [(number, event index)]
     "The first event of each of the eight kinds that the path has."
     numbers = path.events.number.tolist()
     return [(k, numbers.index(k)) for k in range(1, 9) if k in numbers]
 
 
-def around(path, l):  # -> rows of λ, multiplier and what is missing to the margin
+def _around(path, l):  # -> rows of λ, multiplier and what is missing to the margin
     "The sample of an event, on the pieces above and below it."
     i, qp, ends = path.rows[l], path.qp, np.r_[2 * path.lams[0], path.lams, 0.0]
     below = next(k for k in range(l + 1, len(ends)) if ends[k + 1] < ends[l + 1])
@@ -931,7 +798,7 @@ def around(path, l):  # -> rows of λ, multiplier and what is missing to the mar
     return found
 
 
-def draw_events(table):
+def _draw_events(table):
     "For each kind of event the way of one sample: multiplier against what is missing."
     numbers = list(dict.fromkeys(r["number"] for r in table))
     fig, ax = axes(2, 4, width=8.4, height=4.2)
@@ -947,7 +814,7 @@ def draw_events(table):
     return fig
 
 
-def one_side_moves(t):
+def _one_side_moves(t):
     "In the elbow nothing is missing; outside it the multiplier is at a bound."
     return all(abs(r["missing"]) < 1e-9 or r["multiplier"] in (0.0, 1.0) for r in t)
 
@@ -957,34 +824,34 @@ def one_side_moves(t):
     "figure_6",
     "One event of each of the eight kinds",
     jobs(program=[3]),
-    draw=draw_events,
-    columns=("number", "move", "λ=lam:.4g", "multiplier:.3f", "missing to the margin=missing:.3f"),
+    draw=_draw_events,
+    columns="number | move | λ=lam:.4g | multiplier:.3f | missing to the margin=missing:.3f",
     prints="a drawing without data",
     protocol="iris standardised, versicolor against virginica, the first program",
-    claims={"a sample moves along a bound or along its margin": one_side_moves},
+    claims={"a sample moves along a bound or along its margin": _one_side_moves},
 )
-def figure_6(rng, program):
-    path = iris_paths()[program]
+def _figure_6(rng, program):
+    path = _iris_paths()[program]
     return [
         dict(number=k, move=str(path.events[l].move)) | row
-        for k, l in first_of_each_kind(path)
-        for row in around(path, l)
+        for k, l in _first_of_each_kind(path)
+        for row in _around(path, l)
     ]
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #d41b2383
-def draw_shares(table):
+def _draw_shares(table):
     "How many samples are left, in the elbow and right, along the path."
     fig, ax = axes(width=6.4, height=2.8)
     lams = [r["lam"] for r in table]
-    counts = [[r[name] for r in table] for name in SETS]
-    ax.stackplot(lams, counts, labels=SETS, colors=COLORS[:3], alpha=0.75, step="pre")
+    counts = [[r[name] for r in table] for name in _SETS]
+    ax.stackplot(lams, counts, labels=_SETS, colors=COLORS[:3], alpha=0.75, step="pre")
     ax.set(xscale="log", xlabel="λ₂", ylabel="samples", xlim=(lams[-1], lams[0]))
     ax.legend(loc="center left")
     return fig
 
 
-def begins_left_ends_elbow(t):
+def _begins_left_ends_elbow(t):
     first, last = t[0], t[-1]
     begins = first["elbow"] == first["right"] == 0
     return begins and last["left"] == 0 and last["elbow"] > 0
@@ -995,30 +862,30 @@ def begins_left_ends_elbow(t):
     "figure_7",
     "The sets along a whole path of the second program",
     jobs(program=[18]),
-    draw=draw_shares,
-    columns=("λ=lam:.4g", *SETS),
+    draw=_draw_shares,
+    columns=("λ=lam:.4g", *_SETS),
     prints="a drawing without data; ideally all samples end on the right",
     protocol="iris standardised, versicolor against virginica",
     claims={
         "all begin on the left; none ends there, and the elbow is not empty": (
-            begins_left_ends_elbow
+            _begins_left_ends_elbow
         )
     },
 )
-def figure_7(rng, program):
-    path = iris_paths()[program]
+def _figure_7(rng, program):
+    path = _iris_paths()[program]
     edges = np.r_[2 * path.lams[0], path.lams, path.lams[-1] / 4]
     middles = np.sqrt(edges[1:] * edges[:-1])[np.diff(edges) < 0]
     rows = []
     for λ in middles:
         counts = np.bincount(path.at(λ).side, minlength=3).tolist()
-        rows.append(dict(lam=float(λ)) | dict(zip(SETS, counts)))
+        rows.append(dict(lam=float(λ)) | dict(zip(_SETS, counts)))
     return rows
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #e8416b01
 @lru_cache(1)
-def clouds():  # -> X, y, X_test, y_test, classifier, classifier at λ = 2
+def _clouds():  # -> X, y, X_test, y_test, classifier, classifier at λ = 2
     "The hand-made case."
     toy = make_gaussians(150, random_state=3)
     a, b = next(stratified_holdouts(toy.target, 0.75, 1, 0))
@@ -1028,7 +895,7 @@ def clouds():  # -> X, y, X_test, y_test, classifier, classifier at λ = 2
     return X, y, toy.data[b], toy.target[b], chosen, fixed
 
 
-def draw_answers(ax, P, labels, given, title):
+def _draw_answers(ax, P, labels, given, title):
     "Points in the colours of `given`; where that is wrong, a ring."
     scatter(P, given, ax, size=18)
     wrong = given != labels
@@ -1037,7 +904,7 @@ def draw_answers(ax, P, labels, given, title):
     ax.set_title(title if given is labels else right)
 
 
-def draw_pair(ax, planes, s):
+def _draw_pair(ax, planes, s):
     "Both planes of a pair, dashed their thresholds."
     for r in planes:
         for level, ls, lw in ((0, "-", 1.6), (r["threshold"], "--", 0.9)):
@@ -1046,17 +913,17 @@ def draw_pair(ax, planes, s):
     ax.set_title(f"pair ({planes[0]['i'] + 1:.0f}, {planes[0]['j'] + 1:.0f})")
 
 
-def draw_case(table):
+def _draw_case(table):
     points, planes = ([r for r in table if r["kind"] == k] for k in ("point", "plane"))
     P = np.array([[r["x"], r["y"]] for r in points])
     given = {k: np.array([int(r[k]) for r in points]) for k in ("label", "ours", "fixed")}
     fig, ax = axes(2, 3, width=8, height=5.2, sharex=True, sharey=True)
     s = np.array([P[:, 0].min() - 0.5, P[:, 0].max() + 0.5])
     for a, k, title in zip(ax[0], given, ("test set", "ours", "λ = 2")):
-        draw_answers(a, P, given["label"], given[k], title)
+        _draw_answers(a, P, given["label"], given[k], title)
     for a, pair in zip(ax[1], ((0, 1), (0, 2), (1, 2))):
         scatter(P, given["label"], a, size=12)
-        draw_pair(a, [r for r in planes if (r["i"], r["j"]) == pair], s)
+        _draw_pair(a, [r for r in planes if (r["i"], r["j"]) == pair], s)
     ax[0, 0].set(xlim=s, ylim=(P[:, 1].min() - 0.5, P[:, 1].max() + 0.5))
     return fig
 
@@ -1067,16 +934,16 @@ def draw_case(table):
     "figure_8",
     "A case in the plane: vote and pairs",
     jobs(case=[1]),
-    draw=draw_case,
-    columns=("kind", "label", "ours", "fixed"),
+    draw=_draw_case,
+    columns="kind | label | ours | fixed",
     prints="99.3333 % for ours and 96.6667 % for the classifier without paths, "
     '"on the testing set"',
     protocol="three Gaussian clouds, 150 points, a quarter for the test",
     why="The paper's points are not published; and no test part of a quarter of 150 points can "
     "give 99.3333 %.",
 )
-def figure_8(rng, case):
-    _, _, T, t, m, fixed = clouds()
+def _figure_8(rng, case):
+    _, _, T, t, m, fixed = _clouds()
     answers = zip(T.tolist(), t.tolist(), m.predict(T).tolist(), fixed.predict(T).tolist())
     rows = [
         dict(kind="point", x=x, y=y, label=label, ours=ours, fixed=other)
@@ -1089,7 +956,7 @@ def figure_8(rng, case):
     return [r | dict(gap=m.certificate_.relative_gap) for r in rows]
 
 
-def draw_surfaces(table):
+def _draw_surfaces(table):
     pairs = list(dict.fromkeys(r["pair"] for r in table))
     fig, ax = axes(1, len(pairs), width=8, height=2.9, sharey=True)
     for a, p in zip(ax, pairs):
@@ -1108,13 +975,13 @@ def draw_surfaces(table):
     "figure_9",
     "Held-out accuracy of each pair over (λ1, λ2)",
     jobs(case=[1]),
-    draw=draw_surfaces,
-    columns=("pair", "λ₁=lam1:.3g", "λ₂=lam2:.3g", "accuracy, %=accuracy:.2f"),
+    draw=_draw_surfaces,
+    columns="pair | λ₁=lam1:.3g | λ₂=lam2:.3g | accuracy, %=accuracy:.2f",
     prints="heat maps; the highest accuracy of the pair (2, 3) is 99.12 %",
     protocol="the clouds of Figure 8, five folds; exact surfaces, read off at 31 × 31 points",
 )
-def figure_9(rng, case):
-    m = clouds()[4]
+def _figure_9(rng, case):
+    m = _clouds()[4]
     lams = 2.0 ** np.linspace(-8, 12, 31)
     rows = []
     for (i, j), s in zip(m.pairs_, m.cv_results_["surfaces"]):
@@ -1128,7 +995,7 @@ def figure_9(rng, case):
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #f98fb68f
-def path_rows(path, sign, most=160):  # -> rows by break point
+def _path_rows(path, sign, most=160):  # -> rows by break point
     "Multipliers, values, slopes and offset along a path."
     some = path.lams[np.unique(np.linspace(0, len(path.lams) - 1, most).astype(int))]
     lams = np.r_[2 * some[0], some, some[-1] / 2]
@@ -1147,7 +1014,7 @@ def path_rows(path, sign, most=160):  # -> rows by break point
     ]
 
 
-def draw_path(table):
+def _draw_path(table):
     lams = [r["lam"] for r in table]
     second = table[0].get("program") == 18
     multipliers = {"α": "μ", "β": "ρ"} if second else {"α": "α", "β": "β"}
@@ -1164,7 +1031,7 @@ def draw_path(table):
 
 
 # %% ../../../nbs/studies/exhibits/68_twin_ksvc.ipynb #7b6ec128
-def inside_the_box(t):
+def _inside_the_box(t):
     "Multipliers begin at 1 and stay between 0 and 1."
     stay = all(0 <= v <= 1 for r in t for k, v in r.items() if k[0] in "αβ")
     return t[0]["α0"] == t[0]["β0"] == 1 and stay
@@ -1175,17 +1042,17 @@ def inside_the_box(t):
     "figure_10",
     "An entire path on wine: the first program",
     jobs(program=[3]),
-    draw=draw_path,
-    columns=("λ=lam:.4g", "α=α0:.4f", "β=β0:.4f", "b=b:.4f"),
+    draw=_draw_path,
+    columns="λ=lam:.4g | α=α0:.4f | β=β0:.4f | b:.4f",
     prints="six panels of curves",
     protocol="first pair, training part of repetition 0",
-    claims={"multipliers begin at 1 and stay between 0 and 1": inside_the_box},
+    claims={"multipliers begin at 1 and stay between 0 and 1": _inside_the_box},
 )
-def figure_10(rng, program):
+def _figure_10(rng, program):
     X, y, _, _ = part("wine", 0)
     i, j = (0, 1) if program == 3 else (1, 0)
     p = twin_path(X[y == i], X[y == j], X[y == 2], EPS)
-    return [r | dict(gap=p.kkt().gap) for r in path_rows(p, 1 if program == 3 else -1)]
+    return [r | dict(gap=p.kkt().gap) for r in _path_rows(p, 1 if program == 3 else -1)]
 
 
 _ = exhibit(
@@ -1193,9 +1060,9 @@ _ = exhibit(
     "figure_11",
     "An entire path on wine: the second program",
     jobs(program=[18]),
-    draw=draw_path,
-    columns=("λ=lam:.4g", "μ=α0:.4f", "ρ=β0:.4f", "b=b:.4f"),
+    draw=_draw_path,
+    columns="λ=lam:.4g | μ=α0:.4f | ρ=β0:.4f | b:.4f",
     prints="six panels of curves",
     protocol="first pair, training part of repetition 0",
     claims=REGISTRY["TKP/figure_10"].claims,
-)(figure_10)
+)(_figure_10)

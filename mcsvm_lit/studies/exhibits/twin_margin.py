@@ -4,91 +4,19 @@
 
 # %% auto #0
 __all__ = [
-    "STEPS",
-    "POLYNOMIALS",
     "KERNELS",
-    "IRIS",
-    "IRIS_SD",
-    "WINE",
-    "WINE_SD",
-    "PAPER3",
-    "RATIOS",
-    "SHOW3",
     "ODD_ROW",
-    "OVER",
-    "PAPER_2",
-    "RULES",
-    "PLAIN",
-    "PUBLISHED",
     "MEANS",
-    "LEVELS",
-    "NORMS",
-    "SMALL",
-    "SHORT",
-    "SAFE_COLUMNS",
-    "CURVED",
-    "MODELS",
-    "read",
-    "block",
-    "all_distances",
     "paper_choice",
     "cross_validated",
-    "honest",
-    "summary_row",
-    "by_cell",
-    "summary",
-    "draw_table_3",
-    "cells",
-    "same_linear",
-    "gains",
-    "never_worse",
     "table_3",
-    "splits_of_sizes",
     "standard_errors",
-    "by_draw",
     "pooled",
     "largest_by_chance",
-    "iris_apart",
-    "virginica_agrees",
-    "the_others_differ",
-    "allocations",
     "splits",
-    "same_sizes",
-    "table_2",
-    "close_enough",
-    "distances_at",
-    "alpha",
-    "by_rule",
-    "first_two",
-    "auto_follows",
     "rules",
-    "beside_published",
-    "no_twin_is_better",
-    "more_sets",
-    "draw_figure_1",
-    "figure_1",
-    "leads",
     "safe",
-    "safe_pairs",
-    "moved",
-    "with_chosen_ratio",
-    "ways",
     "Holdout",
-    "scaled_holdout",
-    "nearest_under_noise",
-    "judged",
-    "robust_rows",
-    "by_level",
-    "draw_robust",
-    "euclid_is_same",
-    "nearest_suffers",
-    "robust",
-    "surely_safe",
-    "curved_models",
-    "curved_rows",
-    "by_curved_level",
-    "sure_is_right",
-    "gaussian_balls_change_nothing",
     "robust_kernels",
 ]
 
@@ -104,9 +32,9 @@ from sklearn.preprocessing import MinMaxScaler
 
 from mcsvm_lit.core.drawing import COLORS, INK, axes, style
 from mcsvm_lit.core.kernels import Kernel
-from mcsvm_lit.studies.datasets import load, stratified_holdouts
+from mcsvm_lit.studies.datasets import arrays, stratified_holdouts
 from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
-from mcsvm_lit.studies.runner import exhibit, jobs
+from mcsvm_lit.studies.runner import averages, column_means, deviation, exhibit, grouped, jobs
 from mcsvm_lit.twin_margin.classifier import TwinMarginSVC, rule_scores
 from mcsvm_lit.twin_margin.path_in_nu import nu_path
 from mcsvm_lit.twin_margin.problem import cross_about_rest, rest_pieces, tpm_cvxpy
@@ -115,40 +43,35 @@ from mcsvm_lit.twin_margin.robust_kernels import kernel_radius
 from mcsvm_lit.twin_margin.selection import TwinMarginSVCCV
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #77bb2c51
-STEPS = 2.0 ** np.arange(-4, 5)
-POLYNOMIALS = {1: "linear", 2: "quadratic", 3: "cubic"}
+_STEPS = 2.0 ** np.arange(-4, 5)
+_POLYNOMIALS = {1: "linear", 2: "quadratic", 3: "cubic"}
 KERNELS = {  # candidates (name, gamma, degree, coef0) of each kernel of the table
     "linear": [("linear", 1.0, 1, 0.0)],
     "hom. quadratic": [("poly", 1.0, 2, 0.0)],
     "hom. cubic": [("poly", 1.0, 3, 0.0)],
-    **{f"inhom. {name}": [("poly", 1.0, d, c) for c in STEPS] for d, name in POLYNOMIALS.items()},
-    "Gaussian": [("rbf", 1 / (2 * σ**2), 1, 0.0) for σ in STEPS],
+    **{f"inhom. {name}": [("poly", 1.0, d, c) for c in _STEPS] for d, name in _POLYNOMIALS.items()},
+    "Gaussian": [("rbf", 1 / (2 * σ**2), 1, 0.0) for σ in _STEPS],
 }
-IRIS = [92.08, 75.27, 85.51, 91.76, 91.62, 88.78, 90.70]
-IRIS_SD = [3.71, 4.97, 4.55, 3.92, 3.83, 5.40, 4.71]
-WINE = [97.02, 96.41, 95.70, 96.34, 96.35]
-WINE_SD = [2.28, 2.69, 2.85, 2.70, 2.24]
-PAPER3 = {  # mean and standard deviation
-    "iris": dict(zip(KERNELS, zip(IRIS, IRIS_SD))),
-    "wine": dict(zip(KERNELS, zip(WINE, WINE_SD))),
+_IRIS = [92.08, 75.27, 85.51, 91.76, 91.62, 88.78, 90.70]
+_IRIS_SD = [3.71, 4.97, 4.55, 3.92, 3.83, 5.40, 4.71]
+_WINE = [97.02, 96.41, 95.70, 96.34, 96.35]
+_WINE_SD = [2.28, 2.69, 2.85, 2.70, 2.24]
+_PAPER3 = {  # mean and standard deviation
+    "iris": dict(zip(KERNELS, zip(_IRIS, _IRIS_SD))),
+    "wine": dict(zip(KERNELS, zip(_WINE, _WINE_SD))),
 }
 
 
-def read(name):  # -> X, class indices
-    b = load(name)
-    return b.data, np.unique(b.target, return_inverse=True)[1]
-
-
-def block(y, i, size=5):  # -> the i-th five of the hundred holdouts
+def _block(y, i, size=5):  # -> the i-th five of the hundred holdouts
     "Stratified 75/25 splits, the same for every kernel."
     return list(stratified_holdouts(y, 0.75, size * (i + 1)))[size * i :]
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #64f1de99
-RATIOS = np.arange(1, 10) / 10
+_RATIOS = np.arange(1, 10) / 10
 
 
-def all_distances(G, y, train, r):  # kernel matrix of all rows, ... -> (len(r), n, K), gap
+def _all_distances(G, y, train, r):  # kernel matrix of all rows, ... -> (len(r), n, K), gap
     "Signed distances of all rows from the planes of the training rows; the largest relative gap."
     D, gap = [], 0.0
     for k in range(y.max() + 1):
@@ -166,7 +89,7 @@ def paper_choice(Gs, y, train, test, rule="distance"):  # kernel matrices, ... -
     "The paper's selection, by accuracy on the training rows: first and last of the ties."
     seen, out, gaps = [], [], []
     for G in Gs:
-        D, gap = all_distances(G, y, train, RATIOS)
+        D, gap = _all_distances(G, y, train, _RATIOS)
         right = rule_scores(D, rule).argmax(-1) == y
         seen.append(right[:, train].mean(1))
         out.append(right[:, test].mean(1))
@@ -183,7 +106,7 @@ def cross_validated(name, **kw):  # -> TwinMarginSVCCV with the kernel's paramet
     return TwinMarginSVCCV(kernel=kind[0], **grid, **kw)
 
 
-def honest(m, X, y, train, test):  # -> fitted classifier, accuracy
+def _honest(m, X, y, train, test):  # -> fitted classifier, accuracy
     "Scaling and choice on the training rows only."
     s = MinMaxScaler().fit(X[train])
     with warnings.catch_warnings():
@@ -200,11 +123,11 @@ def _most(v):
     return f"{k} {100 * v.count(k) / len(v):.0f} %"
 
 
-def summary_row(data, kernel, cell):  # rows of the holdouts of one cell -> a row of the table
+def _summary_row(data, kernel, cell):  # rows of the holdouts of one cell -> a row of the table
     "Mean and standard deviation of one cell, beside the paper's."
-    mean = {k: float(np.mean([r[k] for r in cell])) for k in ("first", "last", "honest")}
-    sd = {k: float(np.std([r[k] for r in cell], ddof=1)) for k in mean}
-    theirs, their_sd = PAPER3[data].get(kernel, (np.nan, np.nan))
+    mean = column_means(cell, ("first", "last", "honest"))
+    sd = {k: deviation(cell, k) for k in mean}
+    theirs, their_sd = _PAPER3[data].get(kernel, (np.nan, np.nan))
     return {
         "data": data,
         "kernel": kernel,
@@ -221,20 +144,12 @@ def summary_row(data, kernel, cell):  # rows of the holdouts of one cell -> a ro
     }
 
 
-def by_cell(rows):  # -> {(data, kernel): rows}
-    "The rows of each data set and kernel, in order of appearance."
-    found = {}
-    for r in rows:
-        found.setdefault((r["data"], r["kernel"]), []).append(r)
-    return found
-
-
-def summary(rows):  # rows of holdouts -> rows of the table
-    return [summary_row(*key, cell) for key, cell in by_cell(rows).items()]
+def _summary(rows):  # rows of holdouts -> rows of the table
+    return [_summary_row(*key, cell) for key, cell in grouped(rows, "data", "kernel").items()]
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #99fbd342
-def draw_table_3(table):
+def _draw_table_3(table):
     "Both protocols, with the paper's numbers beside its own."
     names = [f"{r['data']}, {r['kernel']}" for r in table]
     series = {"paper's protocol": ("ours", "sd"), "cross-validated": ("honest", "honest sd")}
@@ -243,44 +158,34 @@ def draw_table_3(table):
     nothing = [np.nan] * len(table)
     theirs = {"paper's protocol": [r["paper"] for r in table], "cross-validated": nothing}
     fig, ax = axes(width=7, height=0.8 + 0.38 * len(table))
-    with style():
-        label = "accuracy on the rows held out, %"
-        ours_beside_theirs(names, ours, theirs, sd=sd, ax=ax, xlabel=label)
+    label = "accuracy on the rows held out, %"
+    ours_beside_theirs(names, ours, theirs, sd=sd, ax=ax, xlabel=label)
     return fig
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #c90c0c7a
-def cells(t):
+def _cells(t):
     return {(r["data"], r["kernel"]): r for r in t}
 
 
-def same_linear(t):
-    c = cells(t)
-    return all(abs(c[d, "linear"]["ours"] - c[d, "inhom. linear"]["ours"]) < 1e-9 for d in PAPER3)
+def _same_linear(t):
+    c = _cells(t)
+    return all(abs(c[d, "linear"]["ours"] - c[d, "inhom. linear"]["ours"]) < 1e-9 for d in _PAPER3)
 
 
-def gains(t):  # -> what cross-validation gains, in standard errors of the difference
+def _gains(t):  # -> what cross-validation gains, in standard errors of the difference
     spread = [(r["sd"] ** 2 + r["honest sd"] ** 2) / r["holdouts"] for r in t]
     return np.array([r["honest"] - r["ours"] for r in t]) / np.sqrt(spread)
 
 
-def never_worse(t):
-    return gains(t).min() >= -2 and gains(t).max() > 2
+def _never_worse(t):
+    return _gains(t).min() >= -2 and _gains(t).max() > 2
 
 
-SHOW3 = (
-    "data",
-    "kernel",
-    "holdouts",
-    "ours=ours:.2f",
-    "±=sd:.2f",
-    "paper=paper:.2f",
-    "±=paper sd:.2f",
-    "last of ties=last:.2f",
-    "±=last sd:.2f",
-    "cross-validated=honest:.2f",
-    "±=honest sd:.2f",
-    "its rule, mostly=rule",
+_SHOW3 = (
+    "data | kernel | holdouts | ours:.2f | ±=sd:.2f | paper:.2f | ±=paper sd:.2f | "
+    "last of ties=last:.2f | ±=last sd:.2f | cross-validated=honest:.2f | ±=honest sd:.2f | "
+    "its rule, mostly=rule"
 )
 
 
@@ -289,35 +194,35 @@ SHOW3 = (
     "TPM",
     "table_3",
     "Accuracy of the deterministic models on held-out rows",
-    jobs(data=list(PAPER3), kernel=list(KERNELS), i=[0, 1]),
-    jobs(data=list(PAPER3), kernel=list(KERNELS), i=range(20)),
+    jobs(data=list(_PAPER3), kernel=list(KERNELS), i=[0, 1]),
+    jobs(data=list(_PAPER3), kernel=list(KERNELS), i=range(20)),
     counts="i",
     over="holdouts",
     theirs=100,
-    table=summary,
-    draw=draw_table_3,
-    columns=SHOW3,
+    table=_summary,
+    draw=_draw_table_3,
+    columns=_SHOW3,
     prints='twelve means and standard deviations; two cells "to be done"',
     protocol="stratified 75/25 holdouts; ours: scaling on all rows, ν/α and the kernel's "
     "parameter by accuracy on the training rows, first of ties; "
     "cross-validated: scaling on training rows, ν/α on the exact path, kernel and rule by "
     "five folds",
     claims={
-        "the inhomogeneous linear kernel gives what the linear one gives": same_linear,
+        "the inhomogeneous linear kernel gives what the linear one gives": _same_linear,
         "cross-validation is nowhere worse than the paper's protocol by more than two standard "
-        "errors, and somewhere better by more": never_worse,
+        "errors, and somewhere better by more": _never_worse,
     },
     why="The Gaussian on wine, selected on training rows, takes the narrowest width, which fits "
     "them all and nothing else.",
 )
 def table_3(rng, data, kernel, i):
     "Five holdouts by both protocols."
-    X, y = read(data)
+    X, y = arrays(data)
     Z, rows = MinMaxScaler().fit_transform(X), []
     Gs = [Kernel(*k).fit(Z)(Z) for k in KERNELS[kernel]]
-    for train, test in block(y, i):
+    for train, test in _block(y, i):
         r = paper_choice(Gs, y, train, test)
-        m, a = honest(cross_validated(kernel), X, y, train, test)
+        m, a = _honest(cross_validated(kernel), X, y, train, test)
         gap = max(r["gap"], m.certificate_.relative_gap)
         rows.append(r | dict(honest=a, rule=m.decision_, nu=m.nu_, gap=gap))
     return rows
@@ -328,10 +233,10 @@ ODD_ROW = {  # training rows of each class
     "iris": {"setosa": (38, 37, 37), "versicolor": (37, 38, 37), "virginica": (37, 37, 38)},
     "wine": {"as in Table 3": (45, 53, 36)},
 }
-OVER = [*(("iris", kernel) for kernel in PAPER3["iris"]), ("wine", "hom. cubic")]
+_OVER = [*(("iris", kernel) for kernel in _PAPER3["iris"]), ("wine", "hom. cubic")]
 
 
-def splits_of_sizes(rng, y, sizes, repetitions):  # yields training rows, test rows
+def _splits_of_sizes(rng, y, sizes, repetitions):  # yields training rows, test rows
     "Random splits with so many training rows of each class."
     for _ in range(repetitions):
         parts = [rng.permutation(np.flatnonzero(y == k))[:m] for k, m in enumerate(sizes)]
@@ -345,16 +250,13 @@ def standard_errors(r, holdouts=100):  # a row with ours, sd, holdouts, paper, p
     return float((r["ours"] - r["paper"]) / np.sqrt(spread))
 
 
-def by_draw(rows):  # -> a row for each cell, allocation and draw
+def _by_draw(rows):  # -> a row for each cell, allocation and draw
     "Means and deviations, with their distance from the paper's."
-    found, out = {}, []
-    for r in rows:
-        found.setdefault(tuple(r[k] for k in ("data", "kernel", "odd", "draw")), []).append(r)
-    for (data, kernel, odd, draw), mine in found.items():
-        first = np.array([r["first"] for r in mine])
-        theirs, their_sd = PAPER3[data][kernel]
-        row = dict(data=data, kernel=kernel, odd=odd, draw=draw, holdouts=len(mine))
-        row |= dict(ours=float(first.mean()), sd=float(first.std(ddof=1)))
+    out, keys = [], ("data", "kernel", "odd", "draw")
+    for values, mine in grouped(rows, *keys).items():
+        row = dict(zip(keys, values), holdouts=len(mine))
+        row |= dict(ours=column_means(mine, ["first"])["first"], sd=deviation(mine, "first"))
+        theirs, their_sd = _PAPER3[row["data"]][row["kernel"]]
         row |= {"paper": theirs, "paper sd": their_sd}
         out.append(row | dict(apart=standard_errors(row)))
     return out
@@ -362,12 +264,9 @@ def by_draw(rows):  # -> a row for each cell, allocation and draw
 
 def pooled(t):  # -> {(data, kernel, odd): standard errors apart, all draws together}
     "How far the mean over all draws of a cell is from the paper's."
-    found = {}
-    for r in t:
-        found.setdefault((r["data"], r["kernel"], r["odd"]), []).append(r)
     apart = {}
-    for key, rows in found.items():
-        row = dict(rows[0], ours=float(np.mean([r["ours"] for r in rows])))
+    for key, rows in grouped(t, "data", "kernel", "odd").items():
+        row = rows[0] | column_means(rows, ["ours"])
         row["holdouts"] = sum(r["holdouts"] for r in rows)
         row["sd"] = float(np.sqrt(np.mean([r["sd"] ** 2 for r in rows])))
         apart[key] = standard_errors(row)
@@ -379,21 +278,21 @@ def largest_by_chance(n):  # -> standard errors
     return float(norm.isf(0.025 / n))
 
 
-def iris_apart(t, odd):  # -> standard errors apart of all iris cells with this allocation
+def _iris_apart(t, odd):  # -> standard errors apart of all iris cells with this allocation
     return [z for (data, _, k), z in pooled(t).items() if data == "iris" and k == odd]
 
 
-def virginica_agrees(t):
-    z = iris_apart(t, "virginica")
+def _virginica_agrees(t):
+    z = _iris_apart(t, "virginica")
     return max(map(abs, z)) <= largest_by_chance(len(z))
 
 
-def the_others_differ(t):
-    worst = [iris_apart(t, odd) for odd in ("setosa", "versicolor")]
+def _the_others_differ(t):
+    worst = [_iris_apart(t, odd) for odd in ("setosa", "versicolor")]
     return all(max(map(abs, z)) > largest_by_chance(len(z)) for z in worst)
 
 
-def allocations(over, draws=1):  # -> jobs
+def _allocations(over, draws=1):  # -> jobs
     "Every allocation of each of these cells, with one draw; of one that may be the paper's more."
     every = [(d, k, odd) for d, k in over for odd in ODD_ROW[d]]
     of = {"setosa": 1, "versicolor": 1}
@@ -408,46 +307,36 @@ def allocations(over, draws=1):  # -> jobs
     "TPM",
     "splits",
     "Cells of Table 3 over other draws of the splits",
-    allocations([("iris", "hom. quadratic")]),
-    allocations(OVER, 3),
-    table=by_draw,
+    _allocations([("iris", "hom. quadratic")]),
+    _allocations(_OVER, 3),
+    table=_by_draw,
     over="holdouts",
     theirs=100,
-    columns=(
-        "data",
-        "kernel",
-        "odd row to=odd",
-        "draw",
-        "holdouts",
-        "ours=ours:.2f",
-        "±=sd:.2f",
-        "paper=paper:.2f",
-        "±=paper sd:.2f",
-        "standard errors apart=apart:+.1f",
-    ),
+    columns="data | kernel | odd row to=odd | draw | holdouts | ours:.2f | ±=sd:.2f | paper:.2f | "
+    "±=paper sd:.2f | standard errors apart=apart:+.1f",
     prints="one mean for each cell; not which class has the odd row",
     protocol="the paper's, as in Table 3, first of the ties",
     claims={
         "with the odd row virginica's no iris cell is further from the paper's than the largest "
-        "of as many would be by chance once in twenty times": virginica_agrees,
-        "with setosa's or versicolor's some cell is": the_others_differ,
+        "of as many would be by chance once in twenty times": _virginica_agrees,
+        "with setosa's or versicolor's some cell is": _the_others_differ,
     },
 )
 def splits(rng, data, kernel, odd, draw, repetitions):  # noqa: PLR0913 (one job)
     "One draw of splits."
-    X, y = read(data)
+    X, y = arrays(data)
     Z = MinMaxScaler().fit_transform(X)
     Gs = [Kernel(*k).fit(Z)(Z) for k in KERNELS[kernel]]
     own = np.random.default_rng(draw)  # the same splits for every kernel
-    parts = splits_of_sizes(own, y, ODD_ROW[data][odd], repetitions)
+    parts = _splits_of_sizes(own, y, ODD_ROW[data][odd], repetitions)
     return [paper_choice(Gs, y, *part) for part in parts]
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #b3dc7d0a
-PAPER_2 = {"iris": (150, 4, 3), "wine": (178, 13, 3)}  # observations, features, classes
+_PAPER_2 = {"iris": (150, 4, 3), "wine": (178, 13, 3)}  # observations, features, classes
 
 
-def same_sizes(t):
+def _same_sizes(t):
     return all(r["ours"] == r["paper"] for r in t)
 
 
@@ -455,29 +344,29 @@ def same_sizes(t):
     "TPM",
     "table_2",
     "The data sets",
-    jobs(data=list(PAPER_2)),
-    columns=("data", "observations, features, classes=ours", "paper", "of each class=shares"),
+    jobs(data=list(_PAPER_2)),
+    columns="data | observations, features, classes=ours | paper | of each class=shares",
     prints="source, field and sizes of both data sets",
-    claims={"sizes are the paper's": same_sizes},
+    claims={"sizes are the paper's": _same_sizes},
 )
-def table_2(rng, data):
+def _table_2(rng, data):
     "Sizes of one data set."
-    X, y = read(data)
+    X, y = arrays(data)
     ours = ", ".join(map(str, (*X.shape, y.max() + 1)))
-    theirs = ", ".join(map(str, PAPER_2[data]))
+    theirs = ", ".join(map(str, _PAPER_2[data]))
     shares = ", ".join(map(str, np.bincount(y).tolist()))
     return dict(ours=ours, paper=theirs, shares=shares)
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #ade52e9c
-def close_enough(t):
+def _close_enough(t):
     "Distances agree to a thousandth of the largest; at most one row in a hundred changes."
     return all(
         r["difference"] < 1e-3 * r["largest"] and r["changed"] <= 0.01 * r["rows"] for r in t
     )
 
 
-def distances_at(α, X, y, r):  # -> (n, K)
+def _distances_at(α, X, y, r):  # -> (n, K)
     "Signed distances from the planes of (30.1), by CVXPY."
     tight, D = dict(abstol=1e-12, reltol=1e-10, feastol=1e-12), []
     for k in range(y.max() + 1):
@@ -492,27 +381,22 @@ def distances_at(α, X, y, r):  # -> (n, K)
     "Signed distances at different α, the same ν/α",
     jobs(data=["iris"], powers=[[-4, 0, 4]]),
     jobs(data=["iris", "wine"], powers=[list(range(-8, 9))]),
-    columns=(
-        "data",
-        "values of α=alphas",
-        "largest distance=largest:.3g",
-        "largest difference=difference:.1e",
-        "rows decided otherwise=changed",
-    ),
+    columns="data | values of α=alphas | largest distance=largest:.3g | "
+    "largest difference=difference:.1e | rows decided otherwise=changed",
     prints="nothing: a grid of 17 values, no remark that it is idle",
     claims={
         "distances agree to a thousandth of the largest, at most one row in a hundred is "
-        "decided otherwise": close_enough
+        "decided otherwise": _close_enough
     },
 )
-def alpha(rng, data, powers, r=0.5):
+def _alpha(rng, data, powers, r=0.5):
     "The largest difference between distances at α = 1 and at the others."
-    X, y = read(data)
+    X, y = arrays(data)
     X = MinMaxScaler().fit_transform(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        one = distances_at(1.0, X, y, r)
-        others = [distances_at(2.0**j, X, y, r) for j in powers if j]
+        one = _distances_at(1.0, X, y, r)
+        others = [_distances_at(2.0**j, X, y, r) for j in powers if j]
     nearest = np.abs(one).argmin(1)
     return dict(
         alphas=len(powers),
@@ -524,8 +408,8 @@ def alpha(rng, data, powers, r=0.5):
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #abedbdc9
-RULES = "distance", "signed", "vote", "one-versus-one"
-PLAIN = {
+_RULES = "distance", "signed", "vote", "one-versus-one"
+_PLAIN = {
     "linear": dict(),
     "hom. quadratic": dict(kernel="poly", degree=2, gamma=1.0),
     "hom. cubic": dict(kernel="poly", degree=3, gamma=1.0),
@@ -535,24 +419,22 @@ PLAIN = {
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #06bed6e1
-def by_rule(rows):  # -> rows with a mean per rule
+def _by_rule(rows):  # -> rows with a mean per rule
     "Mean and standard deviation of each rule, for each data set and kernel."
     out = []
-    for (data, kernel), cell in by_cell(rows).items():
-        v = {k: [r[k] for r in cell] for k in (*RULES, "auto")}
+    for (data, kernel), cell in grouped(rows, "data", "kernel").items():
         row = dict(data=data, kernel=kernel, holdouts=len(cell))
-        row |= {k: float(np.mean(a)) for k, a in v.items()}
-        row |= {f"{k} sd": float(np.std(a, ddof=1)) for k, a in v.items()}
-        out.append(row)
+        row |= column_means(cell, (*_RULES, "auto"))
+        out.append(row | {f"{k} sd": deviation(cell, k) for k in (*_RULES, "auto")})
     return out
 
 
-def first_two(t):
+def _first_two(t):
     d = [r["distance"] - r["signed"] for r in t]
     return max(d) > 10 and min(d) < -10
 
 
-def auto_follows(t):
+def _auto_follows(t):
     return all(r["auto"] > max(r["distance"], r["signed"], r["vote"]) - 3 for r in t)
 
 
@@ -561,45 +443,39 @@ def auto_follows(t):
     "TPM",
     "rules",
     "Decision rules, ν/α chosen for each",
-    jobs(data=["iris", "wine"], kernel=list(PLAIN), i=[0]),
-    jobs(data=["iris", "wine"], kernel=list(PLAIN), i=range(4)),
+    jobs(data=["iris", "wine"], kernel=list(_PLAIN), i=[0]),
+    jobs(data=["iris", "wine"], kernel=list(_PLAIN), i=range(4)),
     counts="i",
-    table=by_rule,
-    columns=(
-        "data",
-        "kernel",
-        "nearest plane, %=distance:.1f",
-        "signed, %=signed:.1f",
-        "vote, %=vote:.1f",
-        "one-versus-one, %=one-versus-one:.1f",
-        "rule by cross-validation, %=auto:.1f",
-    ),
+    table=_by_rule,
+    columns="data | kernel | nearest plane, %=distance:.1f | signed, %=signed:.1f | "
+    "vote, %=vote:.1f | one-versus-one, %=one-versus-one:.1f | "
+    "rule by cross-validation, %=auto:.1f",
     prints="announced, not shown",
     protocol="stratified 75/25 holdouts, scaling and choice on training rows",
     claims={
         "neither of the nearest plane and the signed distance dominates: each wins by ten points "
-        "somewhere": first_two,
+        "somewhere": _first_two,
         "the rule chosen by cross-validation is within three points of the best of the "
-        "three": auto_follows,
+        "three": _auto_follows,
     },
 )
 def rules(rng, data, kernel, i):
     "Five holdouts, all rules."
-    X, y = read(data)
-    kw, rows = PLAIN[kernel], []
-    for train, test in block(y, i):
+    X, y = arrays(data)
+    kw, rows = _PLAIN[kernel], []
+    for train, test in _block(y, i):
         split = X, y, train, test
-        names = (*RULES[:3], "auto")
-        fits = {k: honest(TwinMarginSVCCV(decision=k, **kw), *split) for k in names}
+        names = (*_RULES[:3], "auto")
+        fits = {k: _honest(TwinMarginSVCCV(decision=k, **kw), *split) for k in names}
         pairs = OneVsOneClassifier(TwinMarginSVCCV(decision="signed", **kw))
-        row = {k: a for k, (_, a) in fits.items()} | {"one-versus-one": honest(pairs, *split)[1]}
+        row = {k: a for k, (_, a) in fits.items()} | {"one-versus-one": _honest(pairs, *split)[1]}
         gap = max(m.certificate_.relative_gap for m, _ in fits.values())
         rows.append(row | dict(gap=gap))
     return rows
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #32b147a6
-PUBLISHED = "SVM, one-versus-one", "twin SVM", "twin SVM on paths"
+_PUBLISHED = "SVM, one-versus-one", "twin SVM", "twin SVM on paths"
 MEANS = {  # Chen and others, Table 2
     "iris": (98.33, 79.72, 88.61),
     "wine": (95.58, 94.88, 96.51),
@@ -610,23 +486,18 @@ MEANS = {  # Chen and others, Table 2
 }
 
 
-def beside_published(rows):  # of holdouts -> a row for each data set
+def _beside_published(rows):  # of holdouts -> a row for each data set
     "Means and deviations over holdouts, with the published means."
-    out, ways = [], ("linear", "Gaussian", "pairs")
-    for data in dict.fromkeys(r["data"] for r in rows):
-        mine = [r for r in rows if r["data"] == data]
-        row = dict(data=data, holdouts=len(mine))
-        for way in ways:
-            v = [r[way] for r in mine]
-            row |= {way: float(np.mean(v)), f"{way} sd": float(np.std(v, ddof=1))}
-        out.append(row | dict(zip(PUBLISHED, MEANS[data])))
-    return out
+    ours = averages(rows, ["data"], ("linear", "Gaussian", "pairs"), "holdouts", sd="{} sd")
+    return [row | dict(zip(_PUBLISHED, MEANS[row["data"]])) for row in ours]
 
 
-def no_twin_is_better(t):
+def _no_twin_is_better(t):
     "Of ours the Gaussian alone, whatever the others give."
     errors = [r["Gaussian sd"] / np.sqrt(r["holdouts"]) for r in t]
-    return all(r["Gaussian"] >= max(r[k] for k in PUBLISHED[1:]) - 2 * e for r, e in zip(t, errors))
+    return all(
+        r["Gaussian"] >= max(r[k] for k in _PUBLISHED[1:]) - 2 * e for r, e in zip(t, errors)
+    )
 
 
 @exhibit(
@@ -636,7 +507,7 @@ def no_twin_is_better(t):
     jobs(data=["iris", "new_thyroid"], i=[0]),
     jobs(data=list(MEANS), i=[0, 1]),
     counts="i",
-    table=beside_published,
+    table=_beside_published,
     columns=(
         "data",
         "holdouts",
@@ -646,32 +517,32 @@ def no_twin_is_better(t):
         "±=Gaussian sd:.1f",
         "linear, pairs=pairs:.1f",
         "±=pairs sd:.1f",
-        *(f"{name} (published)={name}:.1f" for name in PUBLISHED),
+        *(f"{name} (published)={name}:.1f" for name in _PUBLISHED),
     ),
     prints="announced, not shown",
     protocol="stratified 75/25 holdouts; scaling and every choice on the training rows; published: "
     "Table 2 of Chen and others (2022), other splits",
     claims={
         "the Gaussian is below neither of the published twin machines by more than two of its "
-        "standard errors": no_twin_is_better
+        "standard errors": _no_twin_is_better
     },
 )
-def more_sets(rng, data, i):
+def _more_sets(rng, data, i):
     "Five holdouts, three classifiers."
-    X, y = read(data)
+    X, y = arrays(data)
     rows = []
-    for train, test in block(y, i):
+    for train, test in _block(y, i):
         split = X, y, train, test
-        linear, a = honest(TwinMarginSVCCV(), *split)
-        gaussian, b = honest(TwinMarginSVCCV(kernel="rbf", gamma=[0.1, 1.0, 10.0]), *split)
-        pairs = honest(OneVsOneClassifier(TwinMarginSVCCV(decision="signed")), *split)[1]
+        linear, a = _honest(TwinMarginSVCCV(), *split)
+        gaussian, b = _honest(TwinMarginSVCCV(kernel="rbf", gamma=[0.1, 1.0, 10.0]), *split)
+        pairs = _honest(OneVsOneClassifier(TwinMarginSVCCV(decision="signed")), *split)[1]
         gap = max(m.certificate_.relative_gap for m in (linear, gaussian))
         rows.append({"linear": a, "Gaussian": b, "pairs": pairs, "gap": gap})
     return rows
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #b96726a4
-def draw_figure_1(table):
+def _draw_figure_1(table):
     "Both planes and the classifier, for two kernels."
     X, y = np.array([[r["x1"], r["x2"]] for r in table]), np.array([r["label"] for r in table])
     u, v = (np.linspace(X[:, j].min() - 0.6, X[:, j].max() + 0.6, 150) for j in (0, 1))
@@ -697,11 +568,11 @@ def draw_figure_1(table):
     "figure_1",
     "Planes of two classes and the classifier between them",
     jobs(m=[30]),
-    draw=draw_figure_1,
-    columns=("x1:.2f", "x2:.2f", "label"),
+    draw=_draw_figure_1,
+    columns="x1:.2f | x2:.2f | label",
     prints="a figure without its points",
 )
-def figure_1(rng, m):  # -> rows
+def _figure_1(rng, m):  # -> rows
     "Two clouds of unequal spread, as in a study of heteroscedastic noise."
     P, N = rng.normal(size=(m, 2)) * [0.5, 0.9] + [2.2, 1.6], rng.normal(size=(m, 2)) * [1.0, 0.6]
     return [
@@ -712,10 +583,10 @@ def figure_1(rng, m):  # -> rows
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #c48248d3
-LEVELS = 0.0, 0.02, 0.05, 0.1
+_LEVELS = 0.0, 0.02, 0.05, 0.1
 
 
-def leads(D, y, lost):  # signed distances, class indices, what each lead can lose (n, K)
+def _leads(D, y, lost):  # signed distances, class indices, what each lead can lose (n, K)
     "Which points are ahead in their own class whatever their leads can lose."
     D = np.where(np.isnan(D), -np.inf, D)
     i = np.arange(len(y))
@@ -729,11 +600,11 @@ def safe(m, X, y, ε, p):  # linear classifier, points, class indices -> boolean
     "Which points are classified right by the signed rule wherever they move."
     U = m.coef_ / np.where(m.norms_ > 0, m.norms_, 1.0)[:, None]
     reach = np.array([[dual_norm(a - b, p) for b in U] for a in U])
-    return leads(m.distances(X), y, ε * reach[y])
+    return _leads(m.distances(X), y, ε * reach[y])
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #6de346e3
-def safe_pairs(ms, X, y, ε, p):  # {(a, b): classifier of these two classes}
+def _safe_pairs(ms, X, y, ε, p):  # {(a, b): classifier of these two classes}
     "Which points win all their pairs wherever they move."
     wins = [
         np.where((y == a) | (y == b), safe(m, X, (y == b).astype(int), ε, p), True)
@@ -742,27 +613,27 @@ def safe_pairs(ms, X, y, ε, p):  # {(a, b): classifier of these two classes}
     return np.all(wins, 0)
 
 
-def moved(rng, X, ε, p):  # every row onto the border of its ball
+def _moved(rng, X, ε, p):  # every row onto the border of its ball
     δ = rng.normal(size=X.shape)
     return X + ε * δ / np.linalg.norm(δ, p, axis=1)[:, None]
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #02fd6f03
-def with_chosen_ratio(X, y):  # -> function of (ε, p) -> fitted TwinMarginSVC
+def _with_chosen_ratio(X, y):  # -> function of (ε, p) -> fitted TwinMarginSVC
     "Robust classifiers of any radius, their ratio chosen once, without noise."
     nu = TwinMarginSVCCV(decision="signed").fit(X, y).nu_
     return lambda ε, p: TwinMarginSVC(nu, radius=ε, norm=p, decision="signed").fit(X, y)
 
 
-def ways(X, y):  # -> {way: function of (ε, p) -> classifiers by pair, or one}
+def _ways(X, y):  # -> {way: function of (ε, p) -> classifiers by pair, or one}
     "Classifiers for any radius, their ratios chosen once."
     pairs = {}
     for a in range(y.max() + 1):
         for b in range(a + 1, y.max() + 1):
             both = (y == a) | (y == b)
-            pairs[a, b] = with_chosen_ratio(X[both], y[both])
+            pairs[a, b] = _with_chosen_ratio(X[both], y[both])
     return {
-        "against the rest": with_chosen_ratio(X, y),
+        "against the rest": _with_chosen_ratio(X, y),
         "pairs": lambda ε, p: {ab: fit(ε, p) for ab, fit in pairs.items()},
     }
 
@@ -777,26 +648,26 @@ class Holdout(NamedTuple):
     target: np.ndarray
 
 
-def scaled_holdout(X, y, train, test):  # -> Holdout
+def _scaled_holdout(X, y, train, test):  # -> Holdout
     s = MinMaxScaler().fit(X[train])
     return Holdout(s.transform(X[train]), y[train], s.transform(X[test]), y[test])
 
 
-def nearest_under_noise(rng, m, h, ε, p, draws):  # -> per cent
+def _nearest_under_noise(rng, m, h, ε, p, draws):  # -> per cent
     "Accuracy of the nearest plane when every test point is moved at random."
     share = np.bincount(h.y) / len(h.y)
     right = []
     for _ in range(draws):
-        D = m.distances(moved(rng, h.test, ε, p))
+        D = m.distances(_moved(rng, h.test, ε, p))
         right.append((rule_scores(D, "distance", share).argmax(1) == h.target).mean())
     return 100 * float(np.mean(right))
 
 
-def judged(m, h, ε, p):  # one classifier, or one for each pair -> part of a row
+def _judged(m, h, ε, p):  # one classifier, or one for each pair -> part of a row
     "Safe points, collapsed planes, and the largest gap."
     pairs = isinstance(m, dict)
     every = list(m.values()) if pairs else [m]
-    safety = (safe_pairs if pairs else safe)(m, h.test, h.target, ε, p)
+    safety = (_safe_pairs if pairs else safe)(m, h.test, h.target, ε, p)
     return dict(
         gap=max(q.certificate_.relative_gap for q in every),
         safe=100 * float(safety.mean()),
@@ -804,42 +675,38 @@ def judged(m, h, ε, p):  # one classifier, or one for each pair -> part of a ro
     )
 
 
-def robust_rows(rng, h, p, draws=5):  # Holdout -> rows, one per way, level and model
+def _robust_rows(rng, h, p, draws=5):  # Holdout -> rows, one per way, level and model
     "A holdout: the deterministic classifiers and the robust ones of each level."
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        for way, fit in ways(h.X, h.y).items():
+        for way, fit in _ways(h.X, h.y).items():
             plain = fit(0.0, p)
-            for ε in LEVELS:
+            for ε in _LEVELS:
                 for name, m in (("deterministic", plain), ("robust", fit(ε, p) if ε else plain)):
-                    row = dict(way=way, ε=ε, model=name) | judged(m, h, ε, p)
+                    row = dict(way=way, ε=ε, model=name) | _judged(m, h, ε, p)
                     if way != "pairs":
-                        row["nearest"] = nearest_under_noise(rng, m, h, ε, p, draws)
+                        row["nearest"] = _nearest_under_noise(rng, m, h, ε, p, draws)
                     rows.append(row)
     return rows
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #c6224b78
-def by_level(rows):  # -> means over holdouts, levels side by side
+def _by_level(rows):  # -> means over holdouts, levels side by side
     "One row for each data set, norm and way."
-    groups = {}
-    for r in rows:
-        groups.setdefault((r["data"], str(r["p"]), r["way"]), []).append(r)
     out = []
-    for key, cell in groups.items():
-        row = dict(zip(("data", "p", "way"), key))
-        for ε, model in product(LEVELS, ("deterministic", "robust")):
+    for (data, p, way), cell in grouped(rows, "data", "p", "way").items():
+        row = dict(data=data, p=p, way=way)
+        for ε, model in product(_LEVELS, ("deterministic", "robust")):
             found = [r for r in cell if r["ε"] == ε and r["model"] == model]
-            for k in ("safe", "collapsed", "nearest"):
-                if k in found[0]:
-                    row[f"{k} {model} {ε:g}"] = float(np.mean([r[k] for r in found]))
+            there = [k for k in ("safe", "collapsed", "nearest") if k in found[0]]
+            row |= {f"{k} {model} {ε:g}": v for k, v in column_means(found, there).items()}
         out.append(row)
     return out
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #ec34ad0c
-def draw_robust(table):
+def _draw_robust(table):
     "Safe points against noise, a panel for each data set and norm."
     names = list(dict.fromkeys(r["data"] for r in table))
     norms = list(dict.fromkeys(str(r["p"]) for r in table))
@@ -850,9 +717,9 @@ def draw_robust(table):
             for r in (r for r in table if (r["data"], str(r["p"])) == (data, p)):
                 color = COLORS[r["way"] == "pairs"]
                 for model, ls in (("deterministic", "-"), ("robust", "--")):
-                    values = [r[f"safe {model} {ε:g}"] for ε in LEVELS]
+                    values = [r[f"safe {model} {ε:g}"] for ε in _LEVELS]
                     line = dict(ls=ls, marker="o", ms=3, color=color)
-                    a.plot(LEVELS, values, label=f"{r['way']}, {model}", **line)
+                    a.plot(_LEVELS, values, label=f"{r['way']}, {model}", **line)
             a.set_title(f"{data}, p = {p}".replace("inf", "∞"))
             a.set_ylim(0, 102)
         row[0].set_ylabel("safe, %")
@@ -863,25 +730,27 @@ def draw_robust(table):
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #b12410d5
-NORMS = {"1": 1.0, "2": 2.0, "inf": np.inf}
-SMALL = ["iris", "wine", "glass", "new_thyroid"]
-SHORT = {"deterministic": "det.", "robust": "robust"}
-SAFE_COLUMNS = [
-    f"{short} at {ε:g}=safe {model} {ε:g}:.1f" for ε in LEVELS[1:] for model, short in SHORT.items()
+_NORMS = {"1": 1.0, "2": 2.0, "inf": np.inf}
+_SMALL = ["iris", "wine", "glass", "new_thyroid"]
+_SHORT = {"deterministic": "det.", "robust": "robust"}
+_SAFE_COLUMNS = [
+    f"{short} at {ε:g}=safe {model} {ε:g}:.1f"
+    for ε in _LEVELS[1:]
+    for model, short in _SHORT.items()
 ]
 
 
-def euclid_is_same(t):
+def _euclid_is_same(t):
     return all(
         abs(r[f"safe deterministic {ε:g}"] - r[f"safe robust {ε:g}"]) < 0.5
         for r in t
         if str(r["p"]) == "2"
-        for ε in LEVELS
+        for ε in _LEVELS
         if r[f"collapsed robust {ε:g}"] == 0
     )
 
 
-def nearest_suffers(t):
+def _nearest_suffers(t):
     return all(
         r["nearest robust 0.05"] < r["nearest deterministic 0.05"]
         for r in t
@@ -894,17 +763,17 @@ def nearest_suffers(t):
     "TPM",
     "robust",
     "Share of test points that no perturbation of size ε can turn",
-    jobs(data=SMALL, p=list(NORMS), i=[0]),
-    jobs(data=[*SMALL, "balance_scale"], p=list(NORMS), i=range(4)),
+    jobs(data=_SMALL, p=list(_NORMS), i=[0]),
+    jobs(data=[*_SMALL, "balance_scale"], p=list(_NORMS), i=range(4)),
     counts="i",
-    table=by_level,
-    draw=draw_robust,
+    table=_by_level,
+    draw=_draw_robust,
     columns=(
         "data",
         "p",
         "way",
         "safe at 0, %=safe deterministic 0:.1f",
-        *SAFE_COLUMNS,
+        *_SAFE_COLUMNS,
         "planes collapsed at 0.05, %=collapsed robust 0.05:.0f",
         "nearest plane, random noise 0.05, det.=nearest deterministic 0.05:.1f",
         "the same, robust=nearest robust 0.05:.1f",
@@ -914,59 +783,59 @@ def nearest_suffers(t):
     "features in [0, 1]",
     claims={
         "for p = 2 and one radius the robust classifier decides by signed distance like the "
-        "deterministic one, until a plane collapses": euclid_is_same,
+        "deterministic one, until a plane collapses": _euclid_is_same,
         "with the nearest plane the robust classifier is worse under noise, as long as no plane "
-        "has collapsed": nearest_suffers,
+        "has collapsed": _nearest_suffers,
     },
 )
-def robust(rng, data, p, i):  # -> rows
+def _robust(rng, data, p, i):  # -> rows
     "Five holdouts at every level."
-    X, y = read(data)
-    holdouts = (scaled_holdout(X, y, *split) for split in block(y, i))
-    return [r for h in holdouts for r in robust_rows(rng, h, NORMS[p])]
+    X, y = arrays(data)
+    holdouts = (_scaled_holdout(X, y, *split) for split in _block(y, i))
+    return [r for h in holdouts for r in _robust_rows(rng, h, _NORMS[p])]
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #d6ac570b
-def surely_safe(m, G, X, y, ε):  # kernel classifier, its training rows' kernel matrix, points, …
+def _surely_safe(m, G, X, y, ε):  # kernel classifier, its training rows' kernel matrix, points, …
     "Which points (67.2) shows to be classified right by the signed rule wherever they move."
     A = m.dual_coef_ / np.where(m.norms_ > 0, m.norms_, 1.0)
     products = A.T @ G @ A
     squares = products.diagonal()
     reach = np.sqrt(np.maximum(squares[:, None] + squares - 2 * products, 0))
-    return leads(m.distances(X), y, kernel_radius(m.kernel_, X, ε)[:, None] * reach[y])
+    return _leads(m.distances(X), y, kernel_radius(m.kernel_, X, ε)[:, None] * reach[y])
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #73db97f6
-CURVED = {  # parameters to choose from
+_CURVED = {  # parameters to choose from
     "Gaussian": dict(kernel="rbf", gamma=[0.1, 1.0, 10.0]),
     "inhom. quadratic": dict(kernel="poly", degree=2, gamma=1.0, coef0=[0.25, 1.0, 4.0]),
 }
-MODELS = {"deterministic": None, "balls": "ball", "intervals": "interval"}
+_MODELS = {"deterministic": None, "balls": "ball", "intervals": "interval"}
 
 
-def curved_models(kernel, X, y):  # -> function of (model, ε) -> fitted TwinMarginSVC
+def _curved_models(kernel, X, y):  # -> function of (model, ε) -> fitted TwinMarginSVC
     "Classifiers of any radius, ratio and kernel parameter chosen once, without noise."
-    chosen = TwinMarginSVCCV(decision="signed", **CURVED[kernel]).fit(X, y)
+    chosen = TwinMarginSVCCV(decision="signed", **_CURVED[kernel]).fit(X, y)
     k = chosen.kernel_
     same = dict(kernel=k.name, gamma=k.gamma, degree=k.degree, coef0=k.coef0, decision="signed")
 
     def fit(model, ε):
-        moves = dict(radius=ε, uncertainty=MODELS[model]) if MODELS[model] and ε else {}
+        moves = dict(radius=ε, uncertainty=_MODELS[model]) if _MODELS[model] and ε else {}
         return TwinMarginSVC(chosen.nu_, **same, **moves).fit(X, y)
 
     return fit
 
 
-def curved_rows(rng, h, kernel, draws=5):  # Holdout -> rows, one per level and model
+def _curved_rows(rng, h, kernel, draws=5):  # Holdout -> rows, one per level and model
     "A holdout: all models at every level."
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        fit = curved_models(kernel, h.X, h.y)
-        for ε, model in product(LEVELS, MODELS):
+        fit = _curved_models(kernel, h.X, h.y)
+        for ε, model in product(_LEVELS, _MODELS):
             m = fit(model, ε)
-            noisy = [m.score(moved(rng, h.test, ε, 2), h.target) for _ in range(draws)]
-            sure = surely_safe(m, m.kernel_(h.X), h.test, h.target, ε)
+            noisy = [m.score(_moved(rng, h.test, ε, 2), h.target) for _ in range(draws)]
+            sure = _surely_safe(m, m.kernel_(h.X), h.test, h.target, ε)
             row = dict(ε=ε, model=model, gap=m.certificate_.relative_gap)
             row |= dict(collapsed=100 * float((m.norms_ == 0).mean()))
             rows.append(
@@ -975,25 +844,23 @@ def curved_rows(rng, h, kernel, draws=5):  # Holdout -> rows, one per level and 
     return rows
 
 
-def by_curved_level(rows):  # -> means over holdouts, levels side by side
+def _by_curved_level(rows):  # -> means over holdouts, levels side by side
     "One row for each data set, kernel and model."
-    groups, out = {}, []
-    for r in rows:
-        groups.setdefault((r["data"], r["kernel"], r["model"]), []).append(r)
-    for key, cell in groups.items():
-        row = dict(zip(("data", "kernel", "model"), key))
-        for ε, k in product(LEVELS, ("sure", "noisy", "collapsed")):
+    out = []
+    for (data, kernel, model), cell in grouped(rows, "data", "kernel", "model").items():
+        row = dict(data=data, kernel=kernel, model=model)
+        for ε, k in product(_LEVELS, ("sure", "noisy", "collapsed")):
             row[f"{k} {ε:g}"] = float(np.mean([r[k] for r in cell if r["ε"] == ε]))
         out.append(row)
     return out
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #d67f32bb
-def sure_is_right(t):
-    return all(r[f"sure {ε:g}"] <= r[f"noisy {ε:g}"] for r in t for ε in LEVELS)
+def _sure_is_right(t):
+    return all(r[f"sure {ε:g}"] <= r[f"noisy {ε:g}"] for r in t for ε in _LEVELS)
 
 
-def gaussian_balls_change_nothing(t):
+def _gaussian_balls_change_nothing(t):
     by_model = {(r["data"], r["kernel"], r["model"]): r for r in t}
     found = {data for data, kernel, _ in by_model if kernel == "Gaussian"}
     plain, balls = (
@@ -1001,7 +868,7 @@ def gaussian_balls_change_nothing(t):
     )
     return all(
         abs(plain[d][f"sure {ε:g}"] - balls[d][f"sure {ε:g}"]) < 0.5
-        for d, ε in product(found, LEVELS)
+        for d, ε in product(found, _LEVELS)
         if balls[d][f"collapsed {ε:g}"] == plain[d][f"collapsed {ε:g}"]
     )
 
@@ -1010,29 +877,29 @@ def gaussian_balls_change_nothing(t):
     "TPM",
     "robust_kernels",
     "Share of test points that no perturbation of length ε can turn, with kernels",
-    jobs(data=["iris", "wine"], kernel=list(CURVED), i=[0]),
-    jobs(data=SMALL, kernel=list(CURVED), i=range(4)),
+    jobs(data=["iris", "wine"], kernel=list(_CURVED), i=[0]),
+    jobs(data=_SMALL, kernel=list(_CURVED), i=range(4)),
     counts="i",
-    table=by_curved_level,
+    table=_by_curved_level,
     columns=(
         "data",
         "kernel",
         "model",
-        *(f"surely safe at {ε:g}, %=sure {ε:g}:.1f" for ε in LEVELS),
-        *(f"random noise {ε:g}, %=noisy {ε:g}:.1f" for ε in LEVELS[1:]),
+        *(f"surely safe at {ε:g}, %=sure {ε:g}:.1f" for ε in _LEVELS),
+        *(f"random noise {ε:g}, %=noisy {ε:g}:.1f" for ε in _LEVELS[1:]),
         "planes collapsed at 0.05, %=collapsed 0.05:.0f",
     ),
     prints="announced, not shown",
     protocol="five (in full twenty) stratified 75/25 holdouts; scaling, ν/α and the kernel's "
     "parameter on training rows; features in [0, 1]; signed rule",
     claims={
-        "what is surely safe is right under random noise": sure_is_right,
+        "what is surely safe is right under random noise": _sure_is_right,
         "with the Gaussian, balls of one radius change no decision as long as no further plane "
-        "collapses": gaussian_balls_change_nothing,
+        "collapses": _gaussian_balls_change_nothing,
     },
 )
 def robust_kernels(rng, data, kernel, i):  # -> rows
     "Five holdouts at every level."
-    X, y = read(data)
-    holdouts = (scaled_holdout(X, y, *split) for split in block(y, i))
-    return [r for h in holdouts for r in curved_rows(rng, h, kernel)]
+    X, y = arrays(data)
+    holdouts = (_scaled_holdout(X, y, *split) for split in _block(y, i))
+    return [r for h in holdouts for r in _curved_rows(rng, h, kernel)]
