@@ -133,7 +133,7 @@ def scores_of(X, c, y, mass, one, k, K):  # noqa: PLR0913  # -> F (n, K), error,
                 if v:
                     f[r] += v * value
         F.append(f)
-    error = max((2 * sum(abs(a[r]) for a in α.values()) for r in range(K)), default=0)
+    error = max(2 * sum(abs(a[r]) for a in α.values()) for r in range(K))
     return F, error, [k(xx, xx, xx) for xx in square]
 
 

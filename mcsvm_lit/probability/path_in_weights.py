@@ -22,13 +22,13 @@ from mcsvm_lit.probability.walk_in_weights import EVENTS, Vertex, first_vertex, 
 # %% ../../nbs/probability/52e_path_in_weights.ipynb #6401998f
 def off_solution(rows, c, W, b, β=None):  # -> relative distance of W, relative gap
     "How far coefficients are from a solution of (52.1) to which a walk leads, and their gap."
-    pull = np.zeros(rows.a.shape) if β is None else expand(β, rows.y)
+    slopes = np.zeros(rows.a.shape) if β is None else expand(β, rows.y)
     v = Vertex(rows, c, W, b)
-    if v.move(B=pull.T @ np.c_[rows.Z, np.ones(len(c))]) < 0:
+    if v.move(B=slopes.T @ np.c_[rows.Z, np.ones(len(c))]) < 0:
         return np.inf, np.inf
     F = rows.Z @ W.T + b
     lost = np.maximum(1 - gaps_between(F, rows.y).min(1), 0)
-    P = (W**2).sum() / 2 + c @ lost + (pull * F).sum()
+    P = (W**2).sum() / 2 + c @ lost + (slopes * F).sum()
     D = hinge_values(v.scores(), v.α, rows.y, c, β, v.b)[1]
     return float(np.abs(v.W - W).max() / max(1.0, np.abs(W).max())), relative_gap(P, D)
 

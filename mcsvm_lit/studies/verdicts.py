@@ -6,7 +6,7 @@
 __all__ = [
     "LEVEL",
     "POWER",
-    "Comparison",
+    "Verdict",
     "compare",
     "number",
     "unit",
@@ -14,7 +14,6 @@ __all__ = [
     "judgements",
     "counted",
     "paired",
-    "mcnemar",
     "larger",
 ]
 
@@ -31,7 +30,7 @@ POWER = 0.8  # how surely a difference that matters must be seen, before two res
 _WORDS = "agrees", "differs", "undecided"
 
 
-class Comparison(NamedTuple):
+class Verdict(NamedTuple):
     """Ours beside theirs.
 
     Attributes
@@ -49,7 +48,7 @@ class Comparison(NamedTuple):
     power: float
 
 
-def compare(difference, error, matters, dof=np.inf):  # -> Comparison
+def compare(difference, error, matters, dof=np.inf):  # -> Verdict
     """Judge a difference by its standard error.
 
     Parameters
@@ -64,12 +63,12 @@ def compare(difference, error, matters, dof=np.inf):  # -> Comparison
         Degrees of freedom of the standard error.
     """
     if not (error > 0 and dof >= 1):
-        return Comparison("undecided", np.nan, 0.0)
+        return Verdict("undecided", np.nan, 0.0)
     z, limit = difference / error, t.ppf(1 - LEVEL / 2, dof)
     power = float(norm.sf(limit - matters / error) + norm.cdf(-limit - matters / error))
     if abs(z) > limit:
-        return Comparison("differs", z, power)
-    return Comparison("agrees" if power >= POWER else "undecided", z, power)
+        return Verdict("differs", z, power)
+    return Verdict("agrees" if power >= POWER else "undecided", z, power)
 
 
 # %% ../../nbs/studies/62b_verdicts.ipynb #aae31ecf
@@ -85,11 +84,11 @@ def unit(values):
     return 10.0 ** -max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
-def judged(row, last, over="", theirs=1):  # last: unit of the printed digit -> Comparison
+def judged(row, last, over="", theirs=1):  # last: unit of the printed digit -> Verdict
     "Judge a row of a table."
     sd, paper_sd = number(row, "sd"), number(row, "paper sd")
     if sd is None:
-        return Comparison("undecided", np.nan, 0.0)
+        return Verdict("undecided", np.nan, 0.0)
     n, m = (number(row, over) or 1, theirs) if over else (1, 1)
     paper_sd = sd if paper_sd is None else paper_sd
     error = np.sqrt(sd**2 / n + paper_sd**2 / m + last**2 / 12)
@@ -97,7 +96,7 @@ def judged(row, last, over="", theirs=1):  # last: unit of the printed digit -> 
     return compare(row["ours"] - row["paper"], error, matters, n - 1 if over else np.inf)
 
 
-def judgements(table, over="", theirs=1):  # -> list of Comparison, one for each pair of numbers
+def judgements(table, over="", theirs=1):  # -> list of Verdict, one for each pair of numbers
     "Judge all rows of a table that have both numbers."
     both = [r for r in table if None not in (number(r, "ours"), number(r, "paper"))]
     last = unit([r["paper"] for r in both])
@@ -111,7 +110,7 @@ def counted(comparisons):  # -> (agrees, differs, undecided)
 
 
 # %% ../../nbs/studies/62b_verdicts.ipynb #e825283b
-def paired(differences, matters=None, ratio=0.0):  # -> Comparison
+def paired(differences, matters=None, ratio=0.0):  # -> Verdict
     """Judge differences of replications that share their rows.
 
     Parameters
@@ -126,26 +125,10 @@ def paired(differences, matters=None, ratio=0.0):  # -> Comparison
     d = np.asarray(differences, float)
     n = len(d)
     if n < 2:
-        return Comparison("undecided", np.nan, 0.0)
+        return Verdict("undecided", np.nan, 0.0)
     sd = d.std(ddof=1)
     error = sd * np.sqrt(1 / n + ratio)
     return compare(d.mean(), error, sd if matters is None else matters, n - 1)
-
-
-def mcnemar(ours, theirs, rows, matters=0.01):  # -> Comparison
-    """Judge two classifiers on the same rows.
-
-    Parameters
-    ----------
-    ours, theirs : int
-        Rows that only our classifier has right, and only theirs.
-    rows : int
-        All rows.
-    matters : float, default=0.01
-        The difference of accuracies that matters.
-    """
-    apart = ours + theirs
-    return compare((ours - theirs) / rows, np.sqrt(max(apart, 1)) / rows, matters)
 
 
 def larger(comparison):  # -> True, False or None

@@ -422,7 +422,7 @@ def _at(t, d, k):
     return next(r[k] for r in t if r["d"] == d)
 
 
-def _gained(a, b, k="indirect"):  # rows -> Comparison
+def _gained(a, b, k="indirect"):  # rows -> Verdict
     "By how much a column falls from one row to the next, as if replications were not shared."
     error = np.hypot(a[f"sd {k}"], b[f"sd {k}"]) / a["runs"] ** 0.5
     return compare(a[k] - b[k], error, 0.005)
