@@ -451,9 +451,14 @@ def improbable(model, training, Z):
 
 def out_of_bounds(case, training, model, Z):
     """A complaint if a better fit has scores further away than the bounds of both allow."""
+    parameters = type(model)().get_params()
     if case.seed % 4 or case.kernel == "precomputed" or not hasattr(model, "decision_bounds"):
         return
-    steps = type(model)().max_iter
+    convex = getattr(model, "truncation_", -np.inf) == -np.inf
+    kinked = getattr(model, "loss", "hinge") == "hinge"
+    if "max_iter" not in parameters or not (convex and kinked):  # bounds are of one convex fit
+        return
+    steps = parameters["max_iter"]
     better = fitted(training, clone(model).set_params(tol=1e-10, max_iter=steps), [])
     if better is None:
         return
