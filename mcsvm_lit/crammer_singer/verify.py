@@ -8,7 +8,6 @@ __all__ = [
     "DIGITS",
     "ProofError",
     "need",
-    "whole",
     "number",
     "over_one",
     "rows_of",
@@ -42,11 +41,12 @@ class ProofError(Exception):
 
 
 def need(true, why):
+    "Refuse the proof where something is not true."
     if not true:
         raise ProofError(why)
 
 
-def whole(v, least, most):
+def _whole(v, least, most):
     need(type(v) is int and least <= v <= most, f"{v!r} is not a whole number in its range")
     return v
 
@@ -59,6 +59,7 @@ def number(text):
 
 
 def over_one(numbers):  # -> whole numbers, their common denominator
+    "Bring fractions over one denominator."
     den = lcm(*(v.denominator for v in numbers))
     return [v.numerator * (den // v.denominator) for v in numbers], den
 
@@ -82,12 +83,12 @@ def rows_of(text, names):  # -> features and their denominator, labels, weights
 def kernel_of(p, den, bits):  # -> function of whole numbers x·x, z·z, x·z
     "k with k / 2^bits <= K(x, z) <= (k + 2) / 2^bits."
     name, unit = p["name"], den * den
-    plus, g = whole(p["plus"], 0, 1) << bits, number(p["gamma"])
+    plus, g = _whole(p["plus"], 0, 1) << bits, number(p["gamma"])
     need(name == "linear" or g > 0, "gamma is not positive")
     if name == "linear":
         return lambda xx, zz, xz: (xz << bits) // unit + plus
     if name == "poly":
-        degree, coef0 = whole(p["degree"], 1, 50), number(p["coef0"])
+        degree, coef0 = _whole(p["degree"], 1, 50), number(p["coef0"])
         need(coef0 >= 0, "coef0 is negative")
         (a, b), q = over_one([g / unit, coef0])
         return lambda xx, zz, xz: ((a * xz + b) ** degree << bits) // q**degree + plus
@@ -108,11 +109,11 @@ def kernel_of(p, den, bits):  # -> function of whole numbers x·x, z·z, x·z
 # %% ../../nbs/crammer_singer/13f_verifier.ipynb #85c803bd
 def masses_of(p, y, K):  # -> {row: whole numbers that add up to 2^bits}, 2^bits
     "Distributions; the own class has what the others leave, and all of a row that is not named."
-    one, mass = 1 << whole(p["bits"], 1, 200), {}
+    one, mass = 1 << _whole(p["bits"], 1, 200), {}
     for i, row in p["masses"]:
-        i = whole(i, 0, len(y) - 1)
+        i = _whole(i, 0, len(y) - 1)
         need(i not in mass and len(row) == K, "a row of masses")
-        rest = [whole(v, 0, one) for v in row]
+        rest = [_whole(v, 0, one) for v in row]
         need(rest[y[i]] == 0 and sum(rest) <= one, "masses are no distribution")
         rest[y[i]] = one - sum(rest)
         mass[i] = rest
@@ -141,7 +142,7 @@ def scores_of(X, c, y, mass, one, k, K):  # noqa: PLR0913  # -> F (n, K), error,
 def examine(p, text):  # -> upper bound of the gap, F and its error in units of 1 / unit, unit, k
     "Everything that the proof speaks of, computed again."
     need(p["format"] == FORMAT, "another format")
-    names, C, bits = p["classes"], number(p["C"]), whole(p["precision"], 1, 100)
+    names, C, bits = p["classes"], number(p["C"]), _whole(p["precision"], 1, 100)
     need(C > 0 and len(set(names)) == len(names) > 1, "C, or the classes")
     X, den, y, weights = rows_of(text, names)
     c, share = over_one(weights)
@@ -171,14 +172,15 @@ def check(proof, text):  # two texts -> gap, numbers of rows and of labels that 
     gap, F, error, unit, kxx = examine(p, text)
     need(gap <= number(p["gap"]), f"the gap is not below {p['gap']}")
     for i, label in p["labels"]:
-        f, K = F[whole(i, 0, len(F) - 1)], Fraction(kxx[i] + 2, 1 << p["precision"])
-        certain = leads(f, whole(label, 0, len(f) - 1), error, unit, gap, K)
+        f, K = F[_whole(i, 0, len(F) - 1)], Fraction(kxx[i] + 2, 1 << p["precision"])
+        certain = leads(f, _whole(label, 0, len(f) - 1), error, unit, gap, K)
         need(certain, f"the label of row {i} is not proved")
     return gap, len(F), len({i for i, _ in p["labels"]})
 
 
 # %% ../../nbs/crammer_singer/13f_verifier.ipynb #b56cd510
 def main(proof, rows):
+    "Say what the files of a proof and of its rows prove, or why they are refused."
     try:
         with open(proof, encoding="utf-8") as one, open(rows, encoding="utf-8", newline="") as two:
             gap, n, labels = check(one.read(), two.read())
