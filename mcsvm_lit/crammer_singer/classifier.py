@@ -28,7 +28,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.estimators import (
-    Certified,
     Expansion,
     KernelClassifier,
     warn_of_size,
@@ -47,6 +46,7 @@ from mcsvm_lit.core.landmarks import (
     until_certified,
 )
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
+from mcsvm_lit.core.radius import CertifiedRadius
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
 from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.simplex import own_and_rest
@@ -150,7 +150,7 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
 
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #db9ed5c6
-class CrammerSingerSVC(Certified, KernelClassifier):
+class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
     """Multiclass support vector machine of Crammer and Singer (2001).
 
     Minimises ½‖M‖² + C Σ ξ_i, where ξ_i is how far the score of example i's own class is from
@@ -560,8 +560,15 @@ class CrammerSingerSVC(Certified, KernelClassifier):
                 "use score_radius(c.gap + c.rounding, diagonal, c.apart) of "
                 "mcsvm_lit.crammer_singer.problem, with the certificate c."
             )
+        return self._bounds_of_size(self._sizes(X))
+
+    def _sizes(self, X):
+        "Roots of k(x, x), of the kernel with its bias."
+        return replace(self.kernel_, shift=self._shift).sizes(X)
+
+    def _bounds_of_size(self, size):
+        "Bounds of scores at points of these sizes, (10.10)."
         c, kernel = self.full_certificate_, replace(self.kernel_, shift=self._shift)
-        size = kernel.sizes(X)
         radius = score_radius(c.gap + c.rounding, size**2, c.apart) * (
             1 + roundoff(12)
         )  # rounded up

@@ -22,10 +22,11 @@ import numpy as np
 from scipy.special import log_softmax
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
-from mcsvm_lit.core.estimators import Certified, KernelClassifier, warn_of_size, warn_unconverged
+from mcsvm_lit.core.estimators import KernelClassifier, warn_of_size, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
 from mcsvm_lit.core.losses import Softmax
+from mcsvm_lit.core.radius import CertifiedRadius
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.simplex import own_and_rest
@@ -154,7 +155,7 @@ def shrunken(u, y, t):  # t in (0, 1], (n,)
 BALANCED = 1e-11  # of 1 + |b|: how near to the best ones intercepts are, which are found by Newton
 
 
-class KernelLogisticRegression(Certified, KernelClassifier):
+class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
     """Kernel logistic regression, by its dual, to any duality gap.
 
     Minimises ½Σ‖w‖² + C × the negative log-likelihood. Two classes have one function w, as in
@@ -397,7 +398,11 @@ class KernelLogisticRegression(Certified, KernelClassifier):
                 "score_bound(c.gap + c.rounding, diagonal, apart=c.apart) of "
                 "mcsvm_lit.kernel_logistic.problem, with the certificate c."
             )
-        size, K = self.kernel_.sizes(X), len(self.classes_)
+        return self._bounds_of_size(self._sizes(X))
+
+    def _bounds_of_size(self, size):
+        "Bounds of scores at points of these sizes, (20.13) and (23.9)."
+        K = len(self.classes_)
         c, largest = self.full_certificate_, self._largest_diagonal
         if K == 2:
             radius = score_bound(c.gap + c.rounding, size**2, largest, c.apart)
