@@ -569,10 +569,8 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
     def _bounds_of_size(self, size):
         "Bounds of scores at points of these sizes, (10.10)."
         c, kernel = self.full_certificate_, replace(self.kernel_, shift=self._shift)
-        radius = score_radius(c.gap + c.rounding, size**2, c.apart) * (
-            1 + roundoff(12)
-        )  # rounded up
-        return radius + 2 * self._score_errors(kernel, size)
+        radius = score_radius(c.gap + c.rounding, size**2, c.apart)
+        return radius * (1 + roundoff(12)) + 2 * self._score_errors(kernel, size)
 
     def _score_errors(self, kernel, size):
         "How far rounding can take a score at points of these sizes, (4.8)."

@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = [
     "LONGEST",
-    "numbers_of",
-    "checked",
     "Coding",
-    "coded",
     "weights_of",
     "label_counts",
     "coding_of",
     "positive",
+    "numbers_of",
+    "checked",
+    "coded",
 ]
 
 # %% ../../nbs/scale/70b_coding.ipynb #a0211a7f
@@ -25,47 +25,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from mcsvm_lit.core.passes import Block
 
-# %% ../../nbs/scale/70b_coding.ipynb #85cb6b7c
-LONGEST = 1e150  # the largest number whose square, summed over rows, a float can hold
 
-
-def numbers_of(X):
-    "Return a table as floats, or raise one sentence."
-    X = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if not sparse.issparse(X):
-        X = np.asarray(X)
-    if np.issubdtype(X.dtype, np.complexfloating):
-        raise ValueError("Complex data not supported: a block contains complex numbers.")
-    try:
-        return (
-            sparse.csr_array(X, dtype=float) if sparse.issparse(X) else X.astype(float, copy=False)
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            "A block contains values that are missing or not numbers: encode categories, and "
-            f"impute missing values or leave their rows out ({error})."
-        ) from None
-
-
-def checked(X, d=None):
-    "Return the rows of a block as numbers, or raise one clear sentence."
-    X = numbers_of(X)
-    values = X.data if sparse.issparse(X) else X
-    if X.ndim != 2:
-        raise ValueError(f"A block of rows must have two dimensions; got the shape {X.shape}.")
-    if d is not None and X.shape[1] != d:
-        raise ValueError(f"A block has {X.shape[1]} features, the first has {d}.")
-    if not np.isfinite(values).all():
-        raise ValueError("A block contains NaN or infinity: impute it or leave it out.")
-    largest = np.abs(values).max(initial=0.0)
-    if largest > LONGEST:
-        raise ValueError(
-            f"A block contains {largest:.0e}, whose square is too large for a float: "
-            "scale the features."
-        )
-    return X
-
-
+# %% ../../nbs/scale/70b_coding.ipynb #4ba65e68
 class Coding(NamedTuple):
     """How raw blocks become blocks of a problem.
 
@@ -84,18 +45,6 @@ class Coding(NamedTuple):
     C: float
     d: int
     rows: int
-
-
-def coded(raw, number, coding):  # -> Block
-    "Return class indices and weights of a raw block."
-    X, y, w = raw
-    y = np.asarray(y)
-    index, w = np.searchsorted(coding.classes, y), weights_of(w, len(y))
-    X, c = checked(X, coding.d), coding.C * w * coding.weights[index]
-    kept = np.flatnonzero(c > 0)
-    if len(kept) < len(c):
-        X, index, c = X[kept], index[kept], c[kept]
-    return Block(X, np.ascontiguousarray(index, np.int64), c, number)
 
 
 def weights_of(w, n):  # weights of n rows, or None -> (n,)
@@ -152,3 +101,57 @@ def positive(weights, total, classes):  # weights of the classes, and of their r
             "needs a positive weight: leave out the rows of this class."
         )
     return weights
+
+
+# %% ../../nbs/scale/70b_coding.ipynb #1a7b1a51
+LONGEST = 1e150  # the largest number whose square, summed over rows, a float can hold
+
+
+def numbers_of(X):
+    "Return a table as floats, or raise one sentence."
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if not sparse.issparse(X):
+        X = np.asarray(X)
+    if np.issubdtype(X.dtype, np.complexfloating):
+        raise ValueError("Complex data not supported: a block contains complex numbers.")
+    try:
+        return (
+            sparse.csr_array(X, dtype=float) if sparse.issparse(X) else X.astype(float, copy=False)
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "A block contains values that are missing or not numbers: encode categories, and "
+            f"impute missing values or leave their rows out ({error})."
+        ) from None
+
+
+def checked(X, d=None):
+    "Return the rows of a block as numbers, or raise one clear sentence."
+    X = numbers_of(X)
+    values = X.data if sparse.issparse(X) else X
+    if X.ndim != 2:
+        raise ValueError(f"A block of rows must have two dimensions; got the shape {X.shape}.")
+    if d is not None and X.shape[1] != d:
+        raise ValueError(f"A block has {X.shape[1]} features, the first has {d}.")
+    if not np.isfinite(values).all():
+        raise ValueError("A block contains NaN or infinity: impute it or leave it out.")
+    largest = np.abs(values).max(initial=0.0)
+    if largest > LONGEST:
+        raise ValueError(
+            f"A block contains {largest:.0e}, whose square is too large for a float: "
+            "scale the features."
+        )
+    return X
+
+
+# %% ../../nbs/scale/70b_coding.ipynb #6e9e0307
+def coded(raw, number, coding):  # -> Block
+    "Return class indices and weights of a raw block."
+    X, y, w = raw
+    y = np.asarray(y)
+    index, w = np.searchsorted(coding.classes, y), weights_of(w, len(y))
+    X, c = checked(X, coding.d), coding.C * w * coding.weights[index]
+    kept = np.flatnonzero(c > 0)
+    if len(kept) < len(c):
+        X, index, c = X[kept], index[kept], c[kept]
+    return Block(X, np.ascontiguousarray(index, np.int64), c, number)
