@@ -116,7 +116,7 @@ def best_intercept(
     s,
     c,  # labels ±1, weights
 ):  # -> b
-    "Return the intercept that minimises the weighted logistic loss of given scores: the root of (20.9)."
+    "Return the intercept of least weighted logistic loss for given scores: the root of (20.9)."
     s, c = klr_check(s, c)
     F = np.asarray(F, float)
     up = s > 0
