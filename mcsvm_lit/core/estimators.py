@@ -135,7 +135,7 @@ class WholeFit:
 
 # %% ../../nbs/core/06_estimators.ipynb #4a8fbe25
 def kernel_scores(kernel, X, V, A, memory=8):
-    "Return scores `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
+    "Return `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
     rows = max(1, int(memory * 2**20 / 8 / max(1, len(A))))
     blocks = [slice(i, i + rows) for i in range(0, max(1, X.shape[0]), rows)]
     size = 0 if callable(kernel.name) else X.shape[0] * len(A)  # a user's function runs alone
