@@ -45,7 +45,7 @@ from mcsvm_lit.core.landmarks import (
     span_certificates,
     until_certified,
 )
-from mcsvm_lit.core.leave_out import LeftOut, leads
+from mcsvm_lit.core.leave_out import LeftOut, leads, taken_along
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
 from mcsvm_lit.core.radius import CertifiedRadius
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
@@ -57,7 +57,7 @@ from mcsvm_lit.crammer_singer.costs import cost_table
 from mcsvm_lit.crammer_singer.equal_rows import equal_rows
 from mcsvm_lit.crammer_singer.hard_margin import solve_hard
 from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets
-from mcsvm_lit.crammer_singer.leave_one_out import CLOSE, leave_one_out, taken_along
+from mcsvm_lit.crammer_singer.leave_one_out import CLOSE, leave_one_out
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
 from mcsvm_lit.crammer_singer.linear_sweeps import Sweeps
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, score_radius

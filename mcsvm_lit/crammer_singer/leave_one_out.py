@@ -14,7 +14,6 @@ __all__ = [
     "without",
     "settle",
     "proof",
-    "taken_along",
     "leave_one_out",
 ]
 
@@ -156,13 +155,6 @@ def _stood(problem, goal, strategies, η):  # -> Base
         return Base.of(problem, solution.state, solution.certificate)
     state, _ = problem.refresh(problem.start(η))
     return Base.of(problem, state, problem.certify(state))
-
-
-def taken_along(training, c):  # -> examples (m,), weights (m,)
-    "The example of each row that has a weight, and what the row takes of the example's c with it."
-    j = training.rows[training.rows >= 0]
-    alone, share = np.bincount(j)[j] == 1, training.shares[training.rows >= 0]
-    return j, c[j] * np.where(alone, 1.0, share / training.weights[j])
 
 
 def leave_one_out(  # noqa: PLR0913
