@@ -25,7 +25,7 @@ from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.estimators import KernelClassifier, warn_of_size, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
-from mcsvm_lit.core.leave_out import LeftOut, leads, taken_along
+from mcsvm_lit.core.leave_out import LeftOut, taken_along, winning_leads
 from mcsvm_lit.core.losses import Softmax, log_probabilities
 from mcsvm_lit.core.radius import CertifiedRadius
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
@@ -417,7 +417,7 @@ class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
         proved = np.zeros(len(F), bool)
         if not (present.all() or training.precomputed):
             bounds = self._bounds_of_size(self._sizes(self._check(X)[~present]))
-            proved[~present] = leads(F[~present]) > bounds
+            proved[~present] = winning_leads(F[~present]) > bounds
         goal = Goal(CLOSE, None, self.cache_size, self.verbose)
         before = log_probabilities(F[training.first])
         labels[present], proved[present] = forget_each(

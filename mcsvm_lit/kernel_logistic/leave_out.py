@@ -9,7 +9,7 @@ __all__ = [
     "CLOSE",
     "CLOSER",
     "FAR",
-    "Fit",
+    "SoftmaxFit",
     "Carriers",
     "carriers_of",
     "Absent",
@@ -18,9 +18,9 @@ __all__ = [
     "proved_labels",
     "at_once",
     "gram_of",
-    "without",
+    "problem_without",
     "label_at",
-    "settled",
+    "settle_one",
     "forget_each",
 ]
 
@@ -32,7 +32,7 @@ import numpy as np
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.estimators import progress
-from mcsvm_lit.core.leave_out import leads, without_each
+from mcsvm_lit.core.leave_out import winning_leads, without_each
 from mcsvm_lit.core.losses import log_probabilities, one_hot, softmax_kl
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
@@ -45,7 +45,7 @@ LEAST = 1e-300
 NEAR = 1e-6  # |M - M'|² grows by this share for the distance of feasible multipliers
 
 
-class Fit(NamedTuple):
+class SoftmaxFit(NamedTuple):
     """A solution, and what is known of it.
 
     Attributes
@@ -274,7 +274,7 @@ def at_once(problem, state, fit, j, weight):  # -> classes, proved
         rest = fit.slack - weight / fit.c[j] * fit.shares[j]
         known = fit.errors[j], fit.κ, fit.apart
         ball = without_each(state.F[j], α, problem.gram.sizes[j], rest, *known)
-        return ball.middle.argmax(1), leads(ball.middle) > ball.bound
+        return ball.middle.argmax(1), winning_leads(ball.middle) > ball.bound
     labels, proved = np.zeros(len(j), int), np.zeros(len(j), bool)
     for k in np.unique(fit.y[j]):
         here = np.flatnonzero(fit.y[j] == k)
@@ -303,7 +303,7 @@ def gram_of(gram, j):
     return part
 
 
-def without(problem, i, weight):  # -> the problem, the examples that remain
+def problem_without(problem, i, weight):  # -> the problem, the examples that remain
     "The problem when `weight` of example i is gone."
     c, j = problem.c.copy(), np.arange(len(problem.c))
     c[i] -= weight
@@ -315,22 +315,22 @@ def without(problem, i, weight):  # -> the problem, the examples that remain
 
 def label_at(problem, state, row, size):  # kernel values of the point (n,), its √k(x, x)
     "The class of a point under the optimum of a problem that it has no part in, if proved."
-    fit = Fit.of(problem, state)
+    fit = SoftmaxFit.of(problem, state)
     α, b = problem.expansion(state)
     scores = (row @ α + b)[None]
     errors = score_rounding(np.array([size]), α, problem.gram.sizes, fit.κ).max(1)
     if not problem.intercept:
         ball = without_each(scores, 0 * scores, np.array([size]), fit.slack, errors)
-        return scores[0].argmax(), leads(scores)[0] > ball.bound[0]
+        return scores[0].argmax(), winning_leads(scores)[0] > ball.bound[0]
     carriers, _ = carriers_of(fit, scores[0].argmax(), problem.gram.times)
     at, diagonal = (row @ carriers.weights)[None], np.array([size**2])
     labels, proved = proved_labels(fit, carriers, Absent.new(scores, at, diagonal, errors))
     return labels[0], proved[0]
 
 
-def settled(problem, u, i, weight, goal):  # -> class, proved
+def settle_one(problem, u, i, weight, goal):  # -> class, proved
     "Solve the problem without an example until its label is proved."
-    part, j = without(problem, i, weight)
+    part, j = problem_without(problem, i, weight)
     if problem.intercept and not np.bincount(part.y, part.c, problem.K).all():
         return int(problem.y[i]), False
     before = u[j]
@@ -352,8 +352,8 @@ def forget_each(problem, j, weight, before=None, goal=None):  # -> classes (m,),
     state = solution.state
     pairs, which = np.unique(np.c_[j, weight], axis=0, return_inverse=True)
     j, weight = pairs[:, 0].astype(int), pairs[:, 1]
-    labels, proved = at_once(problem, state, Fit.of(problem, state), j, weight)
+    labels, proved = at_once(problem, state, SoftmaxFit.of(problem, state), j, weight)
     if problem.gram.matrix is not None and solution.certificate.proved_gap <= FAR:
         for a in progress(np.flatnonzero(~proved), goal.verbose, "left out"):
-            labels[a], proved[a] = settled(problem, state.u, j[a], weight[a], goal)
+            labels[a], proved[a] = settle_one(problem, state.u, j[a], weight[a], goal)
     return labels[which], proved[which]
