@@ -45,7 +45,7 @@ from mcsvm_lit.core.landmarks import (
     span_certificates,
     until_certified,
 )
-from mcsvm_lit.core.leave_out import LeftOut, leads
+from mcsvm_lit.core.leave_out import LeftOut, taken_along, winning_leads
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
 from mcsvm_lit.core.radius import CertifiedRadius
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
@@ -57,7 +57,7 @@ from mcsvm_lit.crammer_singer.costs import cost_table
 from mcsvm_lit.crammer_singer.equal_rows import equal_rows
 from mcsvm_lit.crammer_singer.hard_margin import solve_hard
 from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets
-from mcsvm_lit.crammer_singer.leave_one_out import CLOSE, leave_one_out, taken_along
+from mcsvm_lit.crammer_singer.leave_one_out import CLOSE, leave_one_out
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
 from mcsvm_lit.crammer_singer.linear_sweeps import Sweeps
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, score_radius
@@ -587,7 +587,7 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
         labels, proved = F.argmax(1), np.zeros(len(F), bool)
         if not (present.all() or training.precomputed):
             bounds = self._bounds_of_size(self._sizes(X[~present]))
-            proved[~present] = leads(F[~present]) > bounds
+            proved[~present] = winning_leads(F[~present]) > bounds
         η = self._distributions(problem, training.first)
         goal = Goal(CLOSE, None, self.cache_size, self.verbose)
         labels[present], proved[present] = leave_one_out(

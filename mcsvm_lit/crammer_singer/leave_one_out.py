@@ -11,10 +11,9 @@ __all__ = [
     "SMALLER",
     "LEAST",
     "Base",
-    "without",
+    "examples_without",
     "settle",
     "proof",
-    "taken_along",
     "leave_one_out",
 ]
 
@@ -26,7 +25,7 @@ import numpy as np
 
 from mcsvm_lit.core.certificates import apart_by_rounding, roundoff, score_rounding
 from mcsvm_lit.core.estimators import progress
-from mcsvm_lit.core.leave_out import leads, without_each
+from mcsvm_lit.core.leave_out import winning_leads, without_each
 from mcsvm_lit.core.losses import loss_certificate
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
@@ -101,7 +100,7 @@ AIM = 0.8  # share of the gap that would prove a label
 SMALLER, LEAST = 0.3, 1 / 30  # what a round makes of a gap: at least so much less, at most
 
 
-def without(base, i, weight):  # -> Examples
+def examples_without(base, i, weight):  # -> Examples
     "The examples when `weight` of example i is gone, from where the solution stands."
     e, matrix = base.examples, base.problem.matrix
     e = replace(e, c=e.c.copy(), η=e.η.copy(), G=e.G.copy())
@@ -121,7 +120,7 @@ def settle(base, e, i):  # changes the examples e
     while left > 0:
         keep_on()
         look = scan(e.G, e.η, e.y, e.c, e.costs)
-        gap, lead = look.gap, leads(e.G[:, [i]].T - added)[0]
+        gap, lead = look.gap, winning_leads(e.G[:, [i]].T - added)[0]
         enough = lead**2 / (2 * diagonal) if diagonal > 0 else 0.0
         if gap <= max(AIM * enough, TIE * look.primal):
             return
@@ -145,7 +144,7 @@ def proof(base, e, i):  # -> label, proved
     certificate = loss_certificate(p.loss, F, η, p.y, e.c, errors=errors)
     gap, apart = certificate.gap + certificate.rounding, apart_by_rounding(p.sizes, α, e.c)
     bound = score_radius(gap, p.sizes[i] ** 2, apart) * (1 + roundoff(12)) + 2 * errors[i]
-    return F[i].argmax(), leads(F[[i]])[0] > bound
+    return F[i].argmax(), winning_leads(F[[i]])[0] > bound
 
 
 # %% ../../nbs/crammer_singer/13h_leave_one_out.ipynb #52d8cdc9
@@ -156,13 +155,6 @@ def _stood(problem, goal, strategies, η):  # -> Base
         return Base.of(problem, solution.state, solution.certificate)
     state, _ = problem.refresh(problem.start(η))
     return Base.of(problem, state, problem.certify(state))
-
-
-def taken_along(training, c):  # -> examples (m,), weights (m,)
-    "The example of each row that has a weight, and what the row takes of the example's c with it."
-    j = training.rows[training.rows >= 0]
-    alone, share = np.bincount(j)[j] == 1, training.shares[training.rows >= 0]
-    return j, c[j] * np.where(alone, 1.0, share / training.weights[j])
 
 
 def leave_one_out(  # noqa: PLR0913
@@ -179,10 +171,10 @@ def leave_one_out(  # noqa: PLR0913
     pairs, which = np.unique(np.c_[j, weight], axis=0, return_inverse=True)
     j, weight = pairs[:, 0].astype(int), pairs[:, 1]
     ball = base.at_once(j, weight)
-    labels, proved = ball.middle.argmax(1), leads(ball.middle) > ball.bound
+    labels, proved = ball.middle.argmax(1), winning_leads(ball.middle) > ball.bound
     if problem.has_matrix or goal.holds(problem.n**2):
         for a in progress(np.flatnonzero(~proved), goal.verbose, "left out"):
-            e = without(base, j[a], weight[a])
+            e = examples_without(base, j[a], weight[a])
             settle(base, e, j[a])
             labels[a], proved[a] = proof(base, e, j[a])
     return labels[which], proved[which]
