@@ -54,7 +54,7 @@ INSIDE = {"mcsvm_lit", "sklearn", "joblib", "contextlib"}  # no lines that a use
 
 
 def callers_level():
-    "The `stacklevel` of the line that called into this package or scikit-learn."
+    "Return the `stacklevel` of the line that called into this package or scikit-learn."
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] not in INSIDE:
@@ -135,7 +135,7 @@ class WholeFit:
 
 # %% ../../nbs/core/06_estimators.ipynb #4a8fbe25
 def kernel_scores(kernel, X, V, A, memory=8):
-    "Scores `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
+    "Return `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
     rows = max(1, int(memory * 2**20 / 8 / max(1, len(A))))
     blocks = [slice(i, i + rows) for i in range(0, max(1, X.shape[0]), rows)]
     size = 0 if callable(kernel.name) else X.shape[0] * len(A)  # a user's function runs alone
@@ -217,7 +217,7 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         limit_public(cls)
 
     def __getattr__(self, name):
-        "Called for what is missing only: say which classifiers have probabilities."
+        "Say which classifiers have probabilities; called for missing attributes only."
         sentence = f"{type(self).__name__!r} object has no attribute {name!r}"
         if name in ("predict_proba", "predict_log_proba"):
             sentence += (
@@ -241,7 +241,7 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         return training
 
     def _validated(self, X, y, sample_weight=None):
-        "Rows, class indices and weights that can be worked with."
+        "Return rows, class indices and weights that can be worked with."
         X, y = validate_data(
             self,
             X,
@@ -277,7 +277,7 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         )
 
     def _scores(self, X):
-        "The scores of all classes, (n, K); of a single function, minus and plus half of it."
+        "Return the scores of all classes, (n, K); of one function, minus and plus half of it."
         F = Expansion.of(self).scores(X)
         return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
 

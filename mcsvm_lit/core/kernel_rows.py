@@ -23,7 +23,7 @@ from mcsvm_lit.engine.threads import in_blocks
 
 # %% ../../nbs/core/01a_kernel_rows.ipynb #5c41b228
 class _LRU:
-    """Which of `n` rows sits in which of `capacity` slots; the oldest slot is given away first."""
+    """Keep which of `n` rows sits in which of `capacity` slots; the oldest is given away first."""
 
     def __init__(self, n, capacity):
         self.slots = np.empty(n, np.intp)  # of each row, -1 where it has none
@@ -40,11 +40,11 @@ class _LRU:
         self.used = 0  # slots that have been given away so far
 
     def valid(self):
-        """Positions in the log that count, the oldest first."""
+        """Return the positions in the log that count, the oldest first."""
         return self._valid(np.arange(self.head, self.tail))
 
     def _valid(self, p):
-        """Those of the positions `p` of the log that are the last of their slot."""
+        """Return those of the positions `p` of the log that are the last of their slot."""
         return p[self.last[self.log[p]] == p]
 
     def touch(self, s):  # at most `capacity` slots
@@ -61,7 +61,7 @@ class _LRU:
         self.tail += len(s)
 
     def oldest(self, m):
-        """The `m` slots not used for longest, taken off the log."""
+        """Take the `m` slots not used for longest off the log."""
         if m == 0:
             return np.empty(0, np.intp)
         width = m
@@ -73,7 +73,7 @@ class _LRU:
         return self.log[p[:m]]
 
     def give(self, rows):
-        """Slots for new `rows`: free ones first, then the oldest."""
+        """Return slots for new `rows`: free ones first, then the oldest."""
         free = np.arange(self.used, min(self.used + len(rows), len(self.owner)))
         self.used += len(free)
         s = np.concatenate([free, self.oldest(len(rows) - len(free))])
@@ -94,7 +94,7 @@ def _fill(
     out,  # where they go
     at=None,  # into which rows of `out`, by default in order
 ):
-    "Rows `idx` of the Gram matrix of a source, panel by panel."
+    "Compute rows `idx` of the Gram matrix of a source, panel by panel."
     panels = row_panels(len(idx), out.shape[1])
     if not panels:
         return
@@ -115,7 +115,7 @@ def _fill(
 
 # %% ../../nbs/core/01a_kernel_rows.ipynb #e05def85
 def _indices(idx, n):
-    "`idx` as an array of integers between 0 and n-1."
+    "Return `idx` as an array of integers between 0 and n-1."
     idx = np.atleast_1d(np.asarray(idx))
     if idx.dtype == bool and idx.shape == (n,):
         idx = np.flatnonzero(idx)
@@ -130,7 +130,7 @@ def _indices(idx, n):
 
 # %% ../../nbs/core/01a_kernel_rows.ipynb #5d10c47a
 def _capacity(cache_size, n):
-    "How many rows of `n` numbers fit into `cache_size` MB, from 1 to n."
+    "Return how many rows of `n` numbers fit into `cache_size` MB, from 1 to n."
     if not (isinstance(cache_size, Real) and cache_size > 0):
         raise ValueError(f"cache_size must be a positive number of MB; got {cache_size!r}.")
     return max(1, int(min(n, cache_size * 2**20 / (8 * n))))
@@ -182,7 +182,7 @@ class KernelRows:
 
     @property
     def hit_rate(self):
-        """Share of the rows asked for that were there."""
+        """Return the share of the rows asked for that were there."""
         return self.hits / max(1, self.hits + self.misses)
 
     def __repr__(self):
@@ -191,7 +191,7 @@ class KernelRows:
 
     @property
     def full(self):
-        """The whole Gram matrix (n,n), computed at first use, if it fits; else None."""
+        """Return the whole Gram matrix (n,n), computed at first use, if it fits; else None."""
         if not self._whole and len(self.buffer) == self.n:
             _load_all(self)
         return self.buffer if self._whole else None
@@ -201,7 +201,7 @@ class KernelRows:
         return _load(self, _indices(idx, self.n))
 
     def rows(self, idx):  # rows, any number of them
-        """A copy (len(idx), n) of rows of the Gram matrix."""
+        """Return a copy (len(idx), n) of rows of the Gram matrix."""
         idx = _indices(idx, self.n)
         if len(idx) <= len(self.buffer) or len(np.unique(idx)) <= len(self.buffer):
             return self.buffer[_load(self, idx)]
@@ -211,7 +211,7 @@ class KernelRows:
 # %% ../../nbs/core/01a_kernel_rows.ipynb #f0354520
 @contextmanager
 def _or_empty(c):  # a KernelRows
-    "If a key or an error interrupts what is done inside, the cache is empty rather than wrong."
+    "Leave the cache empty rather than wrong if a key or an error interrupts what is done."
     try:
         yield
     except BaseException:
@@ -221,7 +221,7 @@ def _or_empty(c):  # a KernelRows
 
 # %% ../../nbs/core/01a_kernel_rows.ipynb #a12c9cd9
 def _different(idx, room):
-    "How many different rows `idx` names; an error where there is no room for them."
+    "Return how many different rows `idx` names, or raise an error if there is no room."
     m = len(np.unique(idx))
     if m > room:
         raise ValueError(
@@ -232,7 +232,7 @@ def _different(idx, room):
 
 
 def _load(c, idx):  # a KernelRows
-    "Slots of the rows `idx`, after computing those that are absent."
+    "Return the slots of the rows `idx`, after computing those that are absent."
     s = c.slots[idx]
     absent = s < 0
     new = np.unique(idx[absent]) if absent.any() else idx[:0]
@@ -270,7 +270,7 @@ def _load_all(c):
 
 # %% ../../nbs/core/01a_kernel_rows.ipynb #b81df316
 def _pass_by(c, idx):
-    "Rows `idx`, more than there is room for: the absent ones are computed and not kept."
+    "Return rows `idx`, more than there is room for; the absent ones are not kept."
     s = c.slots[idx]
     there = s >= 0
     at = np.flatnonzero(~there)

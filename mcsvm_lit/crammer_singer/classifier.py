@@ -45,6 +45,7 @@ from mcsvm_lit.core.landmarks import (
     span_certificates,
     until_certified,
 )
+from mcsvm_lit.core.leave_out import LeftOut, taken_along, winning_leads
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
 from mcsvm_lit.core.radius import CertifiedRadius
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
@@ -56,6 +57,7 @@ from mcsvm_lit.crammer_singer.costs import cost_table
 from mcsvm_lit.crammer_singer.equal_rows import equal_rows
 from mcsvm_lit.crammer_singer.hard_margin import solve_hard
 from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, WorkingSets
+from mcsvm_lit.crammer_singer.leave_one_out import CLOSE, leave_one_out
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
 from mcsvm_lit.crammer_singer.linear_sweeps import Sweeps
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, score_radius
@@ -508,19 +510,14 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
         proved : ndarray of shape (n_samples + n_new,) of bool
             Which labels are proved to be those of the exact optimum, of `X` and then of `X_new`.
         """
-        X, y = self._check(X), np.asarray(y)
-        if not np.array_equal(y, self.classes_[self._labels]):
-            raise ValueError("`prove` needs the rows and labels that the classifier was fitted to.")
         if np.isinf(self.C) or len(self._table):
             raise ValueError(
                 "Proofs are written for a finite C and a margin of one, without costs."
             )
+        X = self._check(X)
         X_new = X[:0] if X_new is None else self._check(X_new)
         X, X_new = (a.toarray() if sparse.issparse(a) else a for a in (X, X_new))
-        if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        given = X, self._labels, self.classes_, sample_weight, self.class_weight
-        training = gather(*given, self.kernel_, merge=False)
+        training = self._gathered(X, y, sample_weight, merge=False)
         rows, w = np.sort(training.first), training.weights[np.argsort(training.first)]
         absent = np.setdiff1d(np.arange(len(X)), rows)  # of no weight
         kernel, K = replace(self.kernel_, shift=self._shift), len(self.classes_)
@@ -533,13 +530,70 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
         proved[order[[i for i, _ in proof["labels"]]]] = True
         return float(proof["gap"]), proved
 
-    def _multipliers(self, problem, rows):  # -> η
-        "The distributions of the fit; those of a linear classifier are improved where need be."
+    def _gathered(self, X, y, sample_weight, merge=True):  # -> Training
+        "The training data of the fit again, from its rows, labels and weights."
+        if not np.array_equal(np.asarray(y), self.classes_[self._labels]):
+            raise ValueError("These are not the rows and labels that the classifier was fitted to.")
+        if sample_weight is not None:
+            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        given = X, self._labels, self.classes_, sample_weight, self.class_weight
+        return gather(*given, self.kernel_, merge=merge)
+
+    def _distributions(self, problem, rows):  # -> η
+        "What the fit found for the examples of a problem, which are these of the caller's rows."
         η, place = one_hot(problem.y, problem.K), self._place[rows]
         η[place >= 0] = self.label_distribution_[place[place >= 0]]
+        return η
+
+    def _multipliers(self, problem, rows):  # -> η
+        "The distributions of the fit; those of a linear classifier are improved where need be."
+        η = self._distributions(problem, rows)
         if self.kernel_.name != "linear":
             return η
         return solve(problem, Goal(self.tol), STRATEGIES, η).state.η
+
+    def leave_one_out(self, X, y, sample_weight=None):
+        """Return the label of each training row under the optimum without that row.
+
+        Nothing is fitted again; what is proved holds for the exact optimum, whatever `tol` was.
+        The kernel, its width and the weights of the classes remain those of the fit.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows that the classifier was fitted to.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the fit.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The labels; of a row of weight zero that which `predict` gives it, which is not proved
+            for a precomputed kernel.
+        proved : ndarray of shape (n_samples,) of bool
+            Which of them are proved.
+        errors : tuple of two int
+            How many are wrong: at least, and at most.
+        """
+        if np.isinf(self.C):
+            raise ValueError("Leaving out needs a finite C.")
+        X = self._check(X)
+        training = self._gathered(X, y, sample_weight)
+        problem = CrammerSinger.of(training, self.C, self.fit_intercept, self._table)
+        present = training.rows >= 0
+        F = self._scores(X)
+        labels, proved = F.argmax(1), np.zeros(len(F), bool)
+        if not (present.all() or training.precomputed):
+            bounds = self._bounds_of_size(self._sizes(X[~present]))
+            proved[~present] = winning_leads(F[~present]) > bounds
+        η = self._distributions(problem, training.first)
+        goal = Goal(CLOSE, None, self.cache_size, self.verbose)
+        labels[present], proved[present] = leave_one_out(
+            problem, *taken_along(training, problem.c), η, STRATEGIES, goal
+        )
+        return LeftOut.of(self.classes_[labels], proved, self.classes_[self._labels])
 
     def decision_bounds(self, X):
         """Return how far any difference of two scores can be from that of the exact optimum.

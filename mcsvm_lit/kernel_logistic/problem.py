@@ -36,13 +36,13 @@ from mcsvm_lit.engine.extras import optional
 def logistic_loss(
     m,  # margins s(F + b)
 ):  # -> log(1 + exp(-m)), never overflowing
-    "The negative logarithm of the probability that (20.1) gives to the label."
+    "Return the negative logarithm of the probability that (20.1) gives to the label."
     return np.logaddexp(0, -np.asarray(m, float))
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #962e1745
 def positive_weights(c, n):  # -> c as an array of floats
-    "Weights of n examples, or one clear sentence."
+    "Return the weights of n examples, or raise an error that says what is wrong."
     c = np.ascontiguousarray(c, float)
     if c.shape != (n,):
         raise ValueError(f"There are {n} labels, but the weights c have the shape {c.shape}.")
@@ -58,7 +58,7 @@ def klr_check(
     c,  # weights (n,)
     intercept=True,  # then both classes are needed
 ):  # -> s, c as arrays of floats
-    "Labels and weights, or one clear sentence."
+    "Return labels and weights, or raise an error that says what is wrong."
     s = np.ascontiguousarray(s, float)
     if s.ndim != 1 or not len(s) or not np.isin(s, (-1, 1)).all():
         raise ValueError("The labels s must be a list of +1 and -1.")
@@ -72,7 +72,7 @@ def klr_check(
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #6b1a0358
 def square_root(G):  # positive semidefinite
-    "R with R Rᵀ = G."
+    "Return R with R Rᵀ = G."
     λ, U = np.linalg.eigh(G)
     return U * np.sqrt(np.maximum(λ, 0))
 
@@ -85,7 +85,7 @@ def klr_cvxpy(
     solver="ECOS",
     **kw,
 ):  # -> (F without b, b, objective)
-    "The primal (20.3) as it is written, for a general solver."
+    "Solve the primal (20.3) as it is written, for a general solver."
     cp = optional("cvxpy")
 
     w, b = cp.Variable(len(G)), cp.Variable() if intercept else cp.Constant(0.0)
@@ -100,13 +100,13 @@ def klr_cvxpy(
 def negentropy(
     u,  # logits
 ):  # -> δ log δ + (1-δ) log(1-δ) at δ = σ(u)
-    "Minus the entropy of the probability whose logit is u, (20.4)."
+    "Return minus the entropy of the probability whose logit is u, (20.4)."
     return -expit(u) * np.logaddexp(0, -u) - expit(-u) * np.logaddexp(0, u)
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #b08d8c0c
 def _log_sum(v):
-    "log Σ exp(v) of finite numbers; SciPy's function asks more questions, and this is asked often."
+    "Return log Σ exp(v) of finite numbers, with fewer checks than SciPy's function makes."
     top = v.max()
     return top + np.log(np.exp(v - top).sum())
 
@@ -116,7 +116,7 @@ def best_intercept(
     s,
     c,  # labels ±1, weights
 ):  # -> b
-    "The intercept that minimises the weighted logistic loss of given scores: the root of (20.9)."
+    "Return the intercept of least weighted logistic loss for given scores: the root of (20.9)."
     s, c = klr_check(s, c)
     F = np.asarray(F, float)
     up = s > 0
@@ -147,7 +147,7 @@ def logistic_kl(
     u,  # logits
     h,  # by how much the other logits are larger
 ):  # -> the divergence, never negative
-    "Kullback-Leibler divergence of the coin with logit u + h from that with logit u."
+    "Return the Kullback-Leibler divergence of the coin with logit u + h from that with logit u."
     u, h = np.broadcast_arrays(np.asarray(u, float), np.asarray(h, float))
     h, u = np.where(u > 0, -h, h), -np.abs(u)
     σ = expit(u)
@@ -167,7 +167,7 @@ def klr_gaps(
     c,
     b=0.0,
 ):  # -> (n,), their sum is P - D
-    "What each example contributes to the duality gap (20.11)."
+    "Return what each example contributes to the duality gap (20.11)."
     return c * logistic_kl(u, -s * (F + b) - u)
 
 
@@ -180,7 +180,7 @@ def klr_values(
     b=None,  # None: the best intercept for F, or 0 without one
     intercept=True,
 ):  # -> (primal, dual, gap)
-    "The primal (20.3), dual (20.7) and gap (20.11) at α = c σ(u), where Σ α s should be 0."
+    "Return primal (20.3), dual (20.7) and gap (20.11) at α = c σ(u), where Σ α s should be 0."
     if not intercept and b:
         raise ValueError(f"Without an intercept b must be 0; got {b!r}.")
     if b is None:
@@ -192,14 +192,14 @@ def klr_values(
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #fbae499f
 def imbalance(gap, δ, B, kmax):
-    "How much multipliers that do not balance add to a gap, at most: (20.12) solved for it."
+    "Return the most that multipliers that do not balance add to a gap, by (20.12)."
     a = δ * np.sqrt(kmax / 2)
     furthest = (a + np.sqrt(a**2 + gap + δ * B)) ** 2  # E - E* is no larger
     return δ * (B + np.sqrt(2 * kmax * furthest))
 
 
 def klr_certificate(F, u, s, c, kmax, b=None, errors=0.0, **asked):
-    """The certificate of the model with α = c σ(u), scores F and intercept b.
+    """Return the certificate of the model with α = c σ(u), scores F and intercept b.
 
     Parameters
     ----------
@@ -248,6 +248,6 @@ def score_bound(
     kmax=0.0,  # largest k(x_i, x_i) of the training data if there is an intercept, the best one
     apart=np.inf,  # δ of (4.11), zero where the model is that of its multipliers
 ):  # -> (n,)
-    "How far scores can be from those of the exact model, (20.13)."
+    "Return how far scores can be from those of the exact model, (20.13)."
     sizes = np.sqrt(np.asarray(kxx, float)) + np.sqrt(kmax)
     return distance_to_optimum(gap, apart) * sizes

@@ -32,7 +32,7 @@ def _exact_cell(
     P,  # positive probabilities (n, K)
     N,  # denominator of the lattice
 ):  # lattice points c (n, K) with sum N - 1; the cell is c + e_1, …, c + e_K
-    "The only up cell whose exact labels are all different: D'Hondt's apportionment (51a.1)."
+    "Return the only up cell whose exact labels all differ: D'Hondt's apportionment (51a.1)."
     P = checked_points(P, "Probabilities")
     if not (P > 0).all():
         raise ValueError("The cell is defined where all probabilities are positive.")
@@ -47,7 +47,7 @@ def face_rule(
     K,  # classes
     N,  # denominator
 ):
-    "Labels of classes that have weight zero become the class of the largest weight."
+    "Replace labels of classes of weight zero by the class of the largest weight."
     L, a = checked_labels(labels, K), simplex_grid(K, N)
     if len(L) != len(a):
         raise ValueError(
@@ -58,7 +58,7 @@ def face_rule(
 
 # %% ../../nbs/probability/51a_lattice.ipynb #f54251a3
 def _complete(L, cells, a, budget=2**23):  # labels, cells, lattice; numbers in memory at a time
-    "The sum of the centres of complete cells (n, K), and their number (n,)."
+    "Return the sum of the centres of complete cells (n, K), and their number (n,)."
     K, n = a.shape[1], L.shape[1]
     centres = a[cells].mean(1)
     total, count = np.empty((n, K)), np.empty(n)
@@ -79,7 +79,7 @@ def _complete(L, cells, a, budget=2**23):  # labels, cells, lattice; numbers in 
 
 # %% ../../nbs/probability/51a_lattice.ipynb #e47e58e7
 def _regular_cells(K, N):
-    "Up cells and down cells; for two classes these are the same."
+    "Return up cells and down cells; for two classes these are the same."
     up = grid_cells(K, N)
     return np.r_[up, grid_cells(K, N, "down")] if K > 2 else up
 
@@ -89,7 +89,7 @@ def _direct_border(
     K,  # classes
     N,  # denominator
 ):  # border weights (n, K); how many complete cells were averaged (n,), negative if Kuhn's
-    """Where all labels meet: the mean of the centres of the cells with K different labels.
+    """Return where all labels meet: the mean of the centres of the cells with K different labels.
 
     No label may be that of a class with weight zero.
     """
@@ -109,13 +109,13 @@ def _direct_border(
 
 
 def direct_estimate(labels, K, N):  # as in `_direct_border`
-    "Probabilities from labels on the whole lattice, the paper's direct scheme (n, K)."
+    "Return probabilities from labels on the whole lattice, by the paper's direct scheme (n, K)."
     return border_weights(_direct_border(labels, K, N)[0])
 
 
 # %% ../../nbs/probability/51a_lattice.ipynb #c08bd2d6
 def lattice_labels(p, N=10):  # probabilities of three classes, denominator -> rows
-    "Labels on a lattice of weights: exact, and with two exchanged beside the complete cell."
+    "Return labels on a lattice: exact, and with two exchanged beside the complete cell."
     lattice, c = simplex_grid(3, N), _exact_cell([p], N)[0]
     exact = exact_labels(lattice, [p])[:, 0]
     noisy = exact.copy()
@@ -131,13 +131,13 @@ def lattice_labels(p, N=10):  # probabilities of three classes, denominator -> r
 
 
 def _complete_cells(L, N):  # labels (m,) on the lattice -> triangles (cells, 3), upright ones first
-    "Where three different labels meet."
+    "Return where three different labels meet."
     cells = np.concatenate([grid_cells(3, N, kind) for kind in ("up", "down")])
     return np.array([t for t in cells if len(set(L[t])) == 3]).reshape(-1, 3)
 
 
 def draw_lattice_labels(rows):  # of `lattice_labels` -> figure
-    "The labels, complete triangles shaded."
+    "Draw the labels, complete triangles shaded."
     from mcsvm_lit.core.drawing import COLORS, INK, MARKERS, axes, ternary, ternary_cells, to_xy
 
     a = np.array([[r[f"a{k}"] for k in (1, 2, 3)] for r in rows])
@@ -157,7 +157,7 @@ def draw_lattice_labels(rows):  # of `lattice_labels` -> figure
 
 # %% ../../nbs/probability/51a_lattice.ipynb #756edd15
 def possible_at_faces(possible, K, N):  # (m, n, K), as `face_rule`
-    "Possible labels of weight zero become that of the largest weight."
+    "Replace possible labels of weight zero by that of the largest weight."
     a = simplex_grid(K, N)
     zero = a == 0
     moved = (possible & zero[:, None]).any(2)
@@ -167,7 +167,7 @@ def possible_at_faces(possible, K, N):  # (m, n, K), as `face_rule`
 
 
 def _span(possible, cells, a):  # which labels each weight may have (m, n, K), cells, lattice
-    "The centres of cells that can be complete: least and largest, and whether one must be."
+    "Return the least and largest centre of cells that can be complete, and whether one must be."
     n, K = possible.shape[1:]
     low, high, sure = np.full((n, K), np.inf), np.zeros((n, K)), np.zeros(n, bool)
     for cell in cells:
@@ -181,7 +181,7 @@ def _span(possible, cells, a):  # which labels each weight may have (m, n, K), c
 
 
 def direct_bounds(possible, K, N):  # which labels each weight may have, after that rule (m, n, K)
-    "Bounds of the border weights that `_direct_border` can find, (n, K) each."
+    "Return bounds of the border weights that `_direct_border` can find, (n, K) each."
     a = simplex_grid(K, N)
     low, high, sure = _span(possible, _regular_cells(K, N), a)
     if K > 3 and not sure.all():  # then Kuhn's cells may decide
@@ -193,7 +193,7 @@ def direct_bounds(possible, K, N):  # which labels each weight may have, after t
 
 # %% ../../nbs/probability/51a_lattice.ipynb #da561b5f
 def denominator(d):  # a step of the lattice
-    "The whole number N with d = 1/N."
+    "Return the whole number N with d = 1/N."
     N = round(1 / d) if np.isfinite(d) and d > 0 else 0
     if not N or abs(N * d - 1) > 1e-9:
         raise ValueError(
@@ -208,7 +208,7 @@ def lattice_weights(
     N,  # denominator
     kind="centres",  # "full", "interior" (all weights positive) or "centres" of the up cells
 ):  # (m, K)
-    "Weights on a lattice of step 1/N."
+    "Return weights on a lattice of step 1/N."
     if kind not in ("full", "interior", "centres"):
         raise ValueError(f'kind must be "full", "interior" or "centres", got {kind!r}.')
     if kind == "centres":

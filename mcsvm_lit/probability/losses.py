@@ -31,7 +31,7 @@ from mcsvm_lit.core.margin_losses import margin_loss
 
 # %% ../../nbs/probability/50_losses.ipynb #722ec8e5
 def margins(F):  # scores (…,K)
-    "By how much each class beats the best of the others, for every class at once (…,K)."
+    "Return by how much each class beats the best of the others, for all classes (…,K)."
     F = np.asarray(F, float)
     if F.shape[-1] < 2:
         raise ValueError("A margin compares classes: give scores of at least two.")
@@ -42,12 +42,12 @@ def margins(F):  # scores (…,K)
 
 # %% ../../nbs/probability/50_losses.ipynb #4c05baa4
 def loss(u, name="hinge"):  # margins; "hinge", "logistic" or "exponential"
-    "What margin `u` costs; infinitely much where float64 has no number that large."
+    "Return the loss at margin `u`; infinity where float64 has no number that large."
     return margin_loss(name).value(np.asarray(u, float))
 
 
 def dloss(u, name="hinge"):  # as in `loss`
-    "The derivative of `loss`; the hinge counts as flat at 1."
+    "Return the derivative of `loss`; the hinge counts as flat at 1."
     return margin_loss(name).slope(np.asarray(u, float))
 
 
@@ -57,7 +57,7 @@ def truncated(
     s=-np.inf,  # where the loss stops growing, at most 0
     name="hinge",  # as in `loss`
 ):
-    "The loss, held at its value at `s` for all margins below."
+    "Return the loss, held at its value at `s` for all margins below."
     if not np.all(np.asarray(s) <= 0):
         raise ValueError(
             f"A loss is truncated at a margin of at most 0 (-inf: not at all), got {s}."
@@ -85,7 +85,7 @@ def choose_truncation(
     K,  # classes
     name="hinge",  # as in `loss`
 ):  # s
-    "The margin at which to truncate."
+    "Return the margin at which to truncate."
     least = consistency_threshold(K, name)
     if truncation is None:
         return -np.inf
@@ -109,7 +109,7 @@ def choose_truncation(
 
 # %% ../../nbs/probability/50_losses.ipynb #278a85fa
 def loss_curves(K=3):  # classes -> rows
-    "The three losses, truncated as little as consistency allows."
+    "Return the three losses, truncated as little as consistency allows."
     names = "hinge", "exponential", "logistic"
     s = {name: consistency_threshold(K, name) for name in names}
     return [
@@ -119,7 +119,7 @@ def loss_curves(K=3):  # classes -> rows
 
 
 def draw_losses(rows):  # of `loss_curves` -> figure
-    "The truncated losses, the rest of the losses dashed."
+    "Draw the truncated losses, the rest of the losses dashed."
     from mcsvm_lit.core.drawing import COLORS, INK, QUIET, axes
 
     u, K = np.array([r["u"] for r in rows]), rows[0]["K"]
@@ -136,18 +136,18 @@ def draw_losses(rows):  # of `loss_curves` -> figure
 
 # %% ../../nbs/probability/50_losses.ipynb #29c4f8cf
 def concave_part(u, s, name="hinge"):  # as in `truncated`
-    "What truncation takes off the loss, a convex function: ℓ less its truncated form."
+    "Return the difference of the loss and its truncated form, a convex function."
     return loss(u, name) - truncated(u, s, name) if s > -np.inf else 0 * np.asarray(u, float)
 
 
 def dconcave_part(u, s, name="hinge"):  # as in `truncated`
-    "The derivative of `concave_part` (0 at `s`)."
+    "Return the derivative of `concave_part` (0 at `s`)."
     return np.where(np.asarray(u) < s, dloss(u, name), 0.0)
 
 
 # %% ../../nbs/probability/50_losses.ipynb #7193145a
 def split_curves(s=-0.5):  # truncation -> rows
-    "The hinge loss, what truncation takes off, and what is left."
+    "Return the hinge loss, what truncation takes off, and what is left."
     return [
         {
             "s": s,
@@ -161,7 +161,7 @@ def split_curves(s=-0.5):  # truncation -> rows
 
 
 def draw_split(rows, v=-1.3):  # of `split_curves`, where the bound touches -> figure
-    "The two convex functions and their difference with a bound."
+    "Draw the two convex functions, and their difference with a bound."
     from mcsvm_lit.core.drawing import COLORS, INK, QUIET, axes
 
     u, s = np.array([r["u"] for r in rows]), rows[0]["s"]
@@ -179,7 +179,7 @@ def draw_split(rows, v=-1.3):  # of `split_curves`, where the bound touches -> f
 
 # %% ../../nbs/probability/50_losses.ipynb #f9a31563
 def border_weights(P):  # probabilities (…,K)
-    """The weights at which all classes are level, (50.15).
+    """Return the weights at which all classes are level, (50.15).
 
     The map is its own inverse: applied to weights, it gives the probabilities that belong to them.
     """

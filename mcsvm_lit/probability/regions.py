@@ -46,7 +46,7 @@ from mcsvm_lit.probability.walk_in_weights import Rows, first_vertex, rows_of, s
 
 # %% ../../nbs/probability/57_regions.ipynb #4435b84d
 class Shared(NamedTuple):
-    "What all regions have in common."
+    "Hold what all regions have in common."
 
     rows: Rows
     Z1: np.ndarray  # rows with a one (n, q + 1)
@@ -54,18 +54,18 @@ class Shared(NamedTuple):
     s: float  # the margin at which the loss is truncated; -inf: nowhere
 
     def weights(self, π):
-        "The weights of the examples for weights of the classes."
+        "Return the weights of the examples for weights of the classes."
         return self.w * π[self.rows.y]
 
 
 def _shared_of(Z, y, w, s=-np.inf):  # rows, class indices, weights of the examples -> Shared
-    "The data of a set of regions."
+    "Return the data of a set of regions."
     rows = rows_of(Z, y, 3)
     return Shared(rows, np.c_[rows.Z, np.ones(len(rows.y))], np.asarray(w, float), s)
 
 
 class Family(NamedTuple):
-    "What stays the same within a region."
+    "Hold what stays the same within a region."
 
     S: np.ndarray  # the classes in the highest place (n, K)
     ref: np.ndarray  # one of them (n,)
@@ -81,7 +81,7 @@ class LinearSolution(NamedTuple):
 
 
 def _on_references(shared, family):  # -> coefficients (K, q + 1, 3), multipliers (n, K, 3)
-    "Coefficients and multipliers if every example puts all of its weight on its reference."
+    "Return coefficients and multipliers if every example puts all of its weight on its reference."
     y, K = shared.rows.y, family.S.shape[1]
     own, held = np.eye(K)[y], np.eye(K)[family.ref]
     each = shared.w[:, None] * own  # c_i as a function of the weights
@@ -91,7 +91,7 @@ def _on_references(shared, family):  # -> coefficients (K, q + 1, 3), multiplier
 
 
 def _linear_solution(shared, family):  # -> LinearSolution
-    "The solution that belongs to a family, by (57.1)."
+    "Return the solution that belongs to a family, by (57.1)."
     rows, K = shared.rows, 3
     Θ, η = _on_references(shared, family)
     S, ref = family.S.copy(), family.ref
@@ -119,7 +119,7 @@ _SAME_CORNER = 1e-13  # corners nearer than this are one
 
 
 def cut(P, g):  # corners (…, c, 3), a linear function at them (…, c) -> corners (…, 2c, 3)
-    "The part of convex polygons where a linear function is not negative."
+    "Return the part of convex polygons where a linear function is not negative."
     Q, h = np.roll(P, -1, -2), np.roll(g, -1, -1)
     inside, then = (g >= 0)[..., None], (h >= 0)[..., None]
     share = np.divide(g, g - h, out=np.zeros(g.shape), where=(g >= 0) != (h >= 0))
@@ -132,12 +132,12 @@ def cut(P, g):  # corners (…, c, 3), a linear function at them (…, c) -> cor
 
 
 def _without_repeats(P):  # corners (c, 3) of one polygon
-    "The corners of a polygon, each of them once."
+    "Return the corners of a polygon, each of them once."
     return P[np.abs(P - np.roll(P, -1, 0)).max(1) > _SAME_CORNER]
 
 
 def area(P):  # corners (…, c, 3) in order -> share of the triangle
-    "The area of polygons, that of the triangle being 1."
+    "Return the area of polygons, that of the triangle being 1."
     Q = np.roll(P, -1, -2)
     return (P[..., 0] * Q[..., 1] - Q[..., 0] * P[..., 1]).sum(-1)
 
@@ -195,7 +195,7 @@ def _carve_in(H, P, Q, c):  # half-planes, c corners in P, room in Q -> corners 
 
 
 def _carve(H, P):  # half-planes H π >= 0 (m, 3), corners -> corners, none if nothing is left
-    "What half-planes leave of a polygon."
+    "Return what half-planes leave of a polygon."
     slope = np.linalg.norm(H - H.mean(1, keepdims=True), axis=1)
     H = np.ascontiguousarray(H[slope > 0] / slope[slope > 0, None])
     room = np.zeros((2, 2 * (len(P) + len(H)), 3))
@@ -205,7 +205,7 @@ def _carve(H, P):  # half-planes H π >= 0 (m, 3), corners -> corners, none if n
 
 # %% ../../nbs/probability/57_regions.ipynb #7a2dfcc5
 def _conditions_of(shared, family, solution):  # -> half-planes (m, 3)
-    "The half-planes (57.2)."
+    "Return the half-planes (57.2)."
     n, S = np.arange(len(family.ref)), family.S
     v = scores_of(shared, solution) + shared.rows.a[:, :, None]
     kinks = S & (S.sum(1) > 1)[:, None]
@@ -213,14 +213,14 @@ def _conditions_of(shared, family, solution):  # -> half-planes (m, 3)
 
 
 def scores_of(shared, solution):  # -> (n, K, 3)
-    "The scores of the examples as linear functions of the weights."
+    "Return the scores of the examples as linear functions of the weights."
     Θ = solution.Θ
     return (shared.Z1 @ Θ.transpose(1, 0, 2).reshape(len(Θ[0]), -1)).reshape(-1, *Θ[:, 0].shape)
 
 
 # %% ../../nbs/probability/57_regions.ipynb #0d356fd7
 def _stays_gone(shared, solution, gone):  # rivals of the examples beyond s (n, K) -> half-planes
-    "Where the same examples are beyond the truncation, with the same rivals."
+    "Return where the same examples stay beyond the truncation, with the same rivals."
     y, n = shared.rows.y, np.arange(len(shared.rows.y))
     F = scores_of(shared, solution)
     u = F[n, y][:, None] - F  # the margins
@@ -236,7 +236,7 @@ def _stays_gone(shared, solution, gone):  # rivals of the examples beyond s (n, 
 
 
 def course(shared, vertex):  # a vertex of the convex problem -> families, or None if one was lost
-    "The families of the d.c. algorithm from a vertex on; for the hinge there is one."
+    "Return the families of the d.c. algorithm from a vertex on; for the hinge there is one."
     v, y = vertex.copy(), shared.rows.y
     gone = np.zeros(v.S.shape, bool)
     families = [Family(v.S.copy(), v.ref.copy(), gone)]
@@ -259,7 +259,7 @@ class Region(NamedTuple):
 
 
 def _region_of(shared, families):  # of `course` -> Region
-    "The polygon on which the algorithm takes the same course, and its result there."
+    "Return the polygon on which the algorithm takes the same course, and its result there."
     P, after = np.eye(3), [*families[1:], families[-1]]
     for family, following in zip(families, after):
         solution = _linear_solution(shared, family)
@@ -279,7 +279,7 @@ _MOST_REGIONS = 100_000
 
 
 def _beyond_edges(P):  # corners (c, 3) -> names of the edges, weights just beyond them (c, 3)
-    "Where the neighbours of a polygon are."
+    "Return where the neighbours of a polygon are."
     Q = np.roll(P, -1, 0)
     outwards = np.cross(Q - P, np.ones(3))
     outwards /= np.linalg.norm(outwards, axis=1)[:, None]
@@ -336,11 +336,11 @@ class Search:
             self.visit(π, vertex)
 
     def uncovered(self):
-        "The share of the triangle that no region covers."
+        "Return the share of the triangle that no region covers."
         return 1 - sum(area(region.corners) for region in self.found)
 
     def run(self):
-        "All regions -> list."
+        "Return the list of all regions."
         self.visit(np.full(3, 1 / 3))
         self.spread()
         for π in quasi_simplex(3, _SEEDS):
@@ -359,7 +359,7 @@ HALVINGS = 60
 
 
 def _edge_sum(A, B):  # ends (m, 3) -> (m,)
-    "The integral (57.3) along edges, by one set of Gauss points."
+    "Return the integral (57.3) along edges, by one set of Gauss points."
     π = A[:, None] + NODES[:, None] * (B - A)[:, None]
     e = π[..., 0] * π[..., 1] + (π[..., 0] + π[..., 1]) * π[..., 2]
     ratio = np.divide(π[..., 1], e, out=np.zeros(e.shape), where=e > 0)
@@ -367,7 +367,7 @@ def _edge_sum(A, B):  # ends (m, 3) -> (m,)
 
 
 def _edge_integral(A, B, halvings=HALVINGS):  # ends (m, 3) -> (m,)
-    "The same to rounding: edges are halved where they pass near a corner of the triangle."
+    "Return it to rounding: edges are halved where they pass near a corner of the triangle."
     middle = (A + B) / 2
     total = _edge_sum(A, middle) + _edge_sum(middle, B)
     rough = np.abs(total - _edge_sum(A, B)) > _ROUGH_EDGE
@@ -378,7 +378,7 @@ def _edge_integral(A, B, halvings=HALVINGS):  # ends (m, 3) -> (m,)
 
 
 def _gumbel_measure(P):  # corners (m, c, 3) in order -> (m,)
-    "The share of Gumbel weights in convex polygons."
+    "Return the share of Gumbel weights in convex polygons."
     far = P.max(1).argmin(1)  # the class in the part of π_2
     P = np.take_along_axis(P, ((np.arange(3) - 1 + far[:, None]) % 3)[:, None], 2)
     A, B = P.reshape(-1, 3), np.roll(P, -1, 1).reshape(-1, 3)
@@ -436,40 +436,40 @@ class WeightRegions:
 
     @cached_property
     def rows(self):
-        "The data made ready for walks."
+        "Return the data made ready for walks."
         return rows_of(self.Z, self.y, 3)
 
     def polygons(self):
-        "The corners of each region, each of them once."
+        "Return the corners of each region, each of them once."
         return [_without_repeats(P) for P in self.corners]
 
     def areas(self):
-        "The area of each region; that of the triangle is 1."
+        "Return the area of each region; that of the triangle is 1."
         return area(self.corners)
 
     def region_at(self, π):
-        "The region of a weight."
+        "Return the region of a weight."
         normals = np.cross(self.corners, np.roll(self.corners, -1, 1))  # of edges, inwards
         return int((normals @ np.asarray(π, float)).min(1).argmax())
 
     def at(self, π):  # -> (W, b)
-        "Coefficients and intercepts for a weight."
+        "Return coefficients and intercepts for a weight."
         Θ = self.Θ[self.region_at(π)] @ np.asarray(π, float)
         return Θ[:, :-1], Θ[:, -1]
 
     def scores(self, z):  # a row (q,) -> (m, 3, 3)
-        "The scores of a point in each region, as linear functions of the weights."
+        "Return the scores of a point in each region, as linear functions of the weights."
         return np.einsum("mkqj,q->mkj", self.Θ, np.r_[z, 1.0])
 
     def label_parts(self, z):  # -> list of (class index, corners)
-        "The polygons in which a point has each label."
+        "Return the polygons in which a point has each label."
         φ = self.scores(z)
         parts = [(k, P) for k in range(3) for P in _part_of_label(self.corners, φ, k)]
         cleaned = [(k, _without_repeats(P)) for k, P in parts]
         return [(k, P) for k, P in cleaned if len(P) > 2]
 
     def shares(self, X, weights="uniform"):  # rows (n, q), or "gumbel" weights -> (n, 3)
-        "The measure of the weights for which each row has each label."
+        "Return the measure of the weights for which each row has each label."
         if weights not in ("uniform", "gumbel"):
             raise ValueError(f'weights must be "uniform" or "gumbel", got {weights!r}.')
         measure = area if weights == "uniform" else _gumbel_measure
@@ -477,7 +477,7 @@ class WeightRegions:
         return np.array([self._shares(z, whole, measure) for z in np.atleast_2d(X)])
 
     def _shares(self, z, whole, measure):
-        "The measures of the three labels of one row."
+        "Return the measures of the three labels of one row."
         φ = self.scores(z)
         best = np.einsum("mcj,mkj->mck", self.corners, φ).argmax(2)
         one = (best == best[:, :1]).all(1)  # one label in the whole region
@@ -488,7 +488,7 @@ class WeightRegions:
         return total / whole.sum()
 
     def probabilities(self, X, scheme="indirect"):  # rows (n, q), or scheme "gumbel" -> (n, 3)
-        "Probabilities from exact measures: areas inverted, or the measure of Gumbel weights."
+        "Return probabilities from areas, inverted, or from the measure of Gumbel weights."
         if scheme not in ("indirect", "gumbel"):
             raise ValueError(f'scheme must be "indirect" or "gumbel", got {scheme!r}.')
         if scheme == "gumbel":
@@ -496,7 +496,7 @@ class WeightRegions:
         return inverse_shares(np.maximum(self.shares(X), 0))
 
     def meeting_points(self, z):  # -> weights (l, 3)
-        "The weights at which the three scores of a point are level."
+        "Return the weights at which the three scores of a point are level."
         φ = self.scores(z)
         level = np.cross(φ[:, 0] - φ[:, 1], φ[:, 0] - φ[:, 2])
         total = level.sum(1, keepdims=True)
@@ -505,7 +505,7 @@ class WeightRegions:
         return π[((normals @ π[:, :, None])[..., 0] >= 0).all(1)]
 
     def residuals(self, π, region=None):
-        "How far the coefficients at a weight are from a solution, and their relative gap."
+        "Return how far the coefficients at a weight are from a solution, and the relative gap."
         Θ = self.Θ[self.region_at(π) if region is None else region] @ π
         c, β = self.w * π[self.y], None
         if self.truncation > -np.inf:
@@ -514,7 +514,7 @@ class WeightRegions:
         return off_solution(self.rows, c, Θ[:, :-1], Θ[:, -1], β)
 
     def kkt(self):
-        "The largest residuals of all regions."
+        "Return the largest residuals of all regions."
         found = []
         for j, P in enumerate(self.polygons()):
             middle = P.mean(0)
@@ -534,7 +534,7 @@ class WeightRegions:
 
 
 def _part_of_label(P, φ, k):  # corners (m, c, 3), scores (m, 3, 3), class -> corners
-    "The part of each polygon where class k has the highest score."
+    "Return the part of each polygon where class k has the highest score."
     for r in range(3):
         if r != k:
             P = cut(P, np.einsum("mcj,mj->mc", P, φ[:, k] - φ[:, r]))
@@ -543,7 +543,7 @@ def _part_of_label(P, φ, k):  # corners (m, c, 3), scores (m, 3, 3), class -> c
 
 # %% ../../nbs/probability/57_regions.ipynb #a68773b9
 def stacked(polygons):  # list of corners (c, 3) -> (m, c, 3)
-    "Polygons in one array; the last corner is repeated."
+    "Return polygons in one array; the last corner is repeated."
     most = max(len(P) for P in polygons)
     return np.array([np.r_[P, np.repeat(P[-1:], most - len(P), 0)] for P in polygons])
 
@@ -557,7 +557,7 @@ def pi_regions(
     sample_weight=None,  # weights of the examples, all positive (n,)
     most=_MOST_REGIONS,
 ):  # -> WeightRegions
-    "The exact regions of the triangle of weights on which hinge classifiers are linear."
+    "Return the exact regions of the triangle of weights on which hinge classifiers are linear."
     Z, y = np.ascontiguousarray(Z, float), np.asarray(y, np.int64)
     if set(np.unique(y)) != {0, 1, 2}:
         raise ValueError("Regions are for three classes: y must hold the class indices 0, 1 and 2.")

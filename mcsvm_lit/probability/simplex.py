@@ -39,7 +39,7 @@ from mcsvm_lit.probability.losses import border_weights
 
 # %% ../../nbs/probability/51_simplex.ipynb #22e29d91
 def exact_labels(W, P):  # weights (m, K), probabilities (n, K) -> (m, n) class indices
-    "The label that is best at each point for each weight: argmax of π·p, the first of equals."
+    "Return the best label at each point for each weight: argmax of π·p, the first of equals."
     W, P = np.asarray(W, float), np.asarray(P, float)
     best, label = np.outer(W[:, 0], P[:, 0]), np.zeros((len(W), len(P)), np.int16)
     for k in range(1, W.shape[1]):
@@ -51,7 +51,7 @@ def exact_labels(W, P):  # weights (m, K), probabilities (n, K) -> (m, n) class 
 
 # %% ../../nbs/probability/51_simplex.ipynb #8268c7cc
 def region(p, k):  # probabilities of three classes, one of them -> its corners (4, 3)
-    "The part of the triangle of weights where class `k` is best."
+    "Return the part of the triangle of weights where class `k` is best."
     i, j = np.delete(range(3), k)
 
     def level(*on):  # the weight that is level on these classes and 0 on others
@@ -61,7 +61,7 @@ def region(p, k):  # probabilities of three classes, one of them -> its corners 
 
 
 def partition(p):  # probabilities of three classes -> rows, the corners in order
-    "The corners of the three parts."
+    "Return the corners of the three parts."
     return [
         dict(region=k + 1, π1=float(c[0]), π2=float(c[1]), π3=float(c[2]))
         for k in range(3)
@@ -70,12 +70,12 @@ def partition(p):  # probabilities of three classes -> rows, the corners in orde
 
 
 def three_names(letter):  # -> labels of the axes
-    "A letter with the numbers of three classes."
+    "Return a letter with the numbers of three classes."
     return [rf"${letter}_{k}$" for k in (1, 2, 3)]
 
 
 def draw_partition(rows):  # of `partition` -> figure
-    "The triangle of weights, cut into three parts that meet at the border weight."
+    "Draw the triangle of weights, cut into three parts that meet at the border weight."
     from mcsvm_lit.core.drawing import COLORS, INK, axes, ternary, ternary_cells, to_xy
 
     C = np.array([[r["π1"], r["π2"], r["π3"]] for r in rows]).reshape(3, 4, 3)
@@ -90,7 +90,7 @@ def draw_partition(rows):  # of `partition` -> figure
 
 # %% ../../nbs/probability/51_simplex.ipynb #faadd5dd
 def checked_labels(labels, K):  # -> (m, n)
-    "A table of class indices, one row for each weight and one column for each point; or an error."
+    "Return the table, a row for each weight and a column for each point, or raise an error."
     L = np.asarray(labels)
     if L.ndim != 2 or not L.shape[0] or not np.issubdtype(L.dtype, np.integer):
         raise ValueError(
@@ -109,7 +109,7 @@ def label_shares(
     K,  # classes
     pseudo=0.5,  # counts added to each class
 ):  # (n, K)
-    "How often each point gets each label, as shares that sum to 1."
+    "Return how often each point gets each label, as shares that sum to 1."
     L = checked_labels(labels, K)
     counts = np.stack([np.count_nonzero(k == L, axis=0) for k in range(K)], 1)
     return (counts + pseudo) / (len(L) + K * pseudo)
@@ -121,7 +121,7 @@ def gumbel_weights(
     K,  # classes
     seed=0,  # as in `quasi_simplex`
 ):  # (m, K)
-    """Weights for which the share of labels is the probability, (51.3).
+    """Return weights for which the share of labels is the probability, (51.3).
 
     They are the border weights of points spread evenly over the simplex.
     """
@@ -134,14 +134,14 @@ def gumbel_weights(
 
 # %% ../../nbs/probability/51_simplex.ipynb #2cb4e03b
 def _plackett_luce(r, order):  # rates (K,), a permutation
-    "The probability (51.5) that clocks of these rates ring in this order."
+    "Return the probability (51.5) that clocks of these rates ring in this order."
     r = np.asarray(r)[list(order)]
     return (r[::-1] / r[::-1].cumsum()).prod()  # from the last clock on: what is left beside it
 
 
 # %% ../../nbs/probability/51_simplex.ipynb #1775b612
 def orders(p):  # probabilities of three classes -> rows
-    "The six orders of π·p and the share of each."
+    "Return the six orders of π·p and the share of each."
     rates, given = 1 / np.asarray(p), {f"p{k + 1}": v for k, v in enumerate(p)}
     return [
         given
@@ -151,7 +151,7 @@ def orders(p):  # probabilities of three classes -> rows
 
 
 def draw_orders(rows):  # of `orders` -> figure
-    "The three parts of the triangle of weights, each cut in two."
+    "Draw the three parts of the triangle of weights, each cut in two."
     from mcsvm_lit.core.drawing import COLORS, INK, axes, ternary, ternary_cells, tint, to_xy
 
     p = np.array([rows[0][f"p{k}"] for k in (1, 2, 3)])
@@ -170,7 +170,7 @@ def draw_orders(rows):  # of `orders` -> figure
 
 # %% ../../nbs/probability/51_simplex.ipynb #698fbee9
 def _silent(r):  # rates (n, K) -> G, M and r_A, (2^K, n) each, sets as bit masks
-    "Chance and time of meeting each set of clocks still silent."
+    "Return chance and time of meeting each set of clocks still silent."
     n, K = r.shape
     rA, G, M = np.zeros((3, 2**K, n))
     G[-1] = 1
@@ -219,7 +219,7 @@ def _by_nodes(r):  # as `_by_sets`
 
 
 def _rates(P):  # (n, K) with positive rows -> rates, the least of each row 1
-    "Rates; probabilities of zero count as next to nothing."
+    "Return rates; probabilities of zero count as next to nothing."
     top = P.max(1, keepdims=True)
     least = np.where(P > 0, P, np.inf).min(1, keepdims=True)
     return top / np.where(P > 0, P, 1e-20 * least)
@@ -227,7 +227,7 @@ def _rates(P):  # (n, K) with positive rows -> rates, the least of each row 1
 
 # %% ../../nbs/probability/51_simplex.ipynb #d5f74f00
 def checked_points(P, what):  # (…, K) -> (n, K)
-    "Points of the simplex, one in a row; or an error that begins with `what` they are."
+    "Return points of the simplex, one in a row, or raise an error about `what` they are."
     P = np.asarray(P, float)
     if not P.ndim or P.shape[-1] < 2:
         raise ValueError(f"{what} are needed for at least two classes, got shape {P.shape}.")
@@ -245,7 +245,7 @@ def _chunks(f, P, size=2**21):  # f on parts of the rows small enough for memory
 
 
 def expected_shares(P):  # probabilities (…, K), up to a factor
-    "The share of the simplex of weights on which each class is best, h of (51.4)."
+    "Return the share of the simplex of weights on which each class is best, h of (51.4)."
     Q = checked_points(P, "Probabilities")
     f = _by_sets if Q.shape[1] < _MANY else _by_nodes
     return _chunks(lambda q: f(_rates(q))[0] * (q > 0), Q).reshape(np.shape(P))
@@ -282,7 +282,7 @@ def inverse_shares(
     tol=1e-12,  # relative, on each share
     max_iter=50,
 ):  # (…, K)
-    "The probabilities whose regions have these shares: the one solution of prop = h(p)."
+    "Return the probabilities whose regions have these shares, the solution of prop = h(p)."
     Q = checked_points(prop, "Shares")
     Q, P = Q / Q.sum(1, keepdims=True), np.zeros(Q.shape)
     faces, face = np.unique(Q > 0, axis=0, return_inverse=True)
@@ -297,7 +297,7 @@ def inverse_shares(
 
 # %% ../../nbs/probability/51_simplex.ipynb #34149ba2
 def indirect_estimate(labels, K, pseudo=0.5):  # labels for evenly spread weights
-    "Probabilities from labels, the paper's indirect scheme (n, K)."
+    "Return probabilities from labels, by the paper's indirect scheme (n, K)."
     return inverse_shares(label_shares(labels, K, pseudo))
 
 
@@ -306,7 +306,7 @@ _LEAST_SHARE_LEFT = 1e-6  # a share below this is not inverted: the lower bound 
 
 
 def inverse_share_bounds(low, high):  # of shares (n, K) -> bounds of probabilities, (n, K) each
-    "The least and the largest probability of each class whose shares are between bounds."
+    "Return the least and the largest probability of each class whose shares are between bounds."
     bounds = np.zeros((2, *low.shape))
     for k, (bound, others) in product(range(low.shape[1]), zip(bounds, (high, low))):
         prop = others.copy()
@@ -321,7 +321,7 @@ def binary_estimate(
     wins,  # (…, m, n): does the first class win?
     π,  # thresholds (m,), increasing
 ):  # (…, n)
-    "The probability of the first class, by (51.15)."
+    "Return the probability of the first class, by (51.15)."
     wins, π = np.asarray(wins, bool), np.asarray(π, float)
     fits = π.ndim == 1 and wins.ndim >= 2 and wins.shape[-2] == len(π)
     if not fits or not (np.diff(np.r_[0, π, 1]) > 0).all():
@@ -336,7 +336,7 @@ def binary_estimate(
 
 # %% ../../nbs/probability/51_simplex.ipynb #0180860c
 def coupling_matrix(R):  # (n, K, K), zero diagonal -> (n, K + 1, K + 1)
-    "The matrix of (51.16), with a row for the sum of the probabilities."
+    "Return the matrix of (51.16), with a row for the sum of the probabilities."
     n, K, _ = R.shape
     A = np.zeros((n, K + 1, K + 1))
     A[:, :K, :K] = -R * R.transpose(0, 2, 1)
@@ -370,7 +370,7 @@ def couple(
     R,  # (n, K, K): R[:, i, j] = P(i | i or j); the diagonal is not read
     method="wu",  # "wu" or "hastie"
 ):  # (n, K)
-    "Probabilities of all classes from those of all pairs."
+    "Return probabilities of all classes from those of all pairs."
     if method not in ("wu", "hastie"):
         raise ValueError(f'method must be "wu" or "hastie", got {method!r}.')
     R = np.array(R, float)

@@ -123,7 +123,7 @@ class PassCertificate(Certificate):
 
 
 def rounding_of(here, rounds):
-    "How far rounding can take the gap of a linear classifier, (71.1)."
+    "Return how far rounding can take the gap of a linear classifier, (71.1)."
     frame, totals, (K, D) = rounds.frame, rounds.totals, rounds.shape
     N, t = totals.N.sum(), 0.0
     if frame.bias and frame.free:
@@ -142,7 +142,7 @@ def rounding_of(here, rounds):
 
 
 def certificate_of(here, rounds, n_iter, tol, factor, surveys=0, rounding=0.0):
-    "The certificate of the point where a fit ended."
+    "Return the certificate of the point where a fit ended."
     N = rounds.totals.N
     unit = here.loss.unit(N, free=bool(rounds.frame.free and rounds.frame.bias))
     return PassCertificate(
@@ -162,7 +162,7 @@ def certificate_of(here, rounds, n_iter, tol, factor, surveys=0, rounding=0.0):
 
 
 def with_values(known, other):  # two certificates -> PassCertificate
-    "The first with the values of the second."
+    "Return the first with the values of the second."
     return replace(known, primal=other.primal, dual=other.dual, rounding=other.rounding)
 
 
