@@ -32,7 +32,7 @@ import numpy as np
 # %% ../../nbs/engine/81_threads.ipynb #9b3a8e01
 @functools.cache
 def libraries():  # -> those with one number for the process, those with one for each thread
-    "What threadpoolctl knows to control among the libraries that our fits call."
+    "Return what threadpoolctl controls among the libraries that our fits call."
     import scipy.linalg  # noqa: F401  brings a BLAS of its own
     import sklearn.utils.validation  # noqa: F401  brings OpenMP
     from threadpoolctl import ThreadpoolController
@@ -45,7 +45,7 @@ def libraries():  # -> those with one number for the process, those with one for
 
 
 def set_threads(libs, numbers, now=None):  # tuples; now: the present numbers, if they are known
-    "Tell libraries how many threads to use; returns how many it was before."
+    "Set how many threads libraries use; return how many it was before."
     before = now or tuple([lib.get_num_threads() for lib in libs])
     if before == numbers:
         return before
@@ -57,7 +57,7 @@ def set_threads(libs, numbers, now=None):  # tuples; now: the present numbers, i
 
 # %% ../../nbs/engine/81_threads.ipynb #a1359515
 class _Own(threading.local):
-    "What each thread of Python knows of itself."
+    "Hold what each thread of Python knows of itself."
 
     depth = 0  # calls within calls
     before = ()  # the user's numbers, of libraries that have one for each thread
@@ -118,7 +118,7 @@ class OneThread:
 
     @property
     def width(self):
-        "How many threads the user lets BLAS have; 1 in a thread that works beside others of ours."
+        "Return how many threads BLAS may have; 1 in a thread that works beside others of ours."
         if self._own.alone:
             return 1
         with self:
@@ -142,7 +142,7 @@ MOST_THREADS = 8  # with more, Python's lock and the memory are what they wait f
 
 
 def in_blocks(work, blocks, size):
-    """`[work(block) for block in blocks]`, by as many threads as the user lets BLAS have.
+    """Return `[work(block) for block in blocks]`, by as many threads as the user lets BLAS have.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _beside(work, block):
 
 # %% ../../nbs/engine/81_threads.ipynb #4c5ab211
 def across(work, items, n_jobs=None):
-    """The results of `work(item)`, in order, as they come.
+    """Return the results of `work(item)`, in order, as they come.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def across(work, items, n_jobs=None):
 
 
 def _answers(results, over):
-    "The results as they come; where that ends early, the work on the others ends, too."
+    "Yield the results as they come; where that ends early, end the work on the others."
     try:
         yield from results
     finally:
@@ -221,7 +221,7 @@ _job = threading.local()  # `over` is set when nobody waits for the job of a thr
 
 
 def keep_on():
-    "Called now and then by long work: an exception where its caller was interrupted."
+    "Raise an exception where the caller was interrupted; long work calls this now and then."
     over = getattr(_job, "over", None)
     if over is not None and over.is_set():
         raise Abandoned
@@ -254,7 +254,7 @@ class _Settled:
 
 # %% ../../nbs/engine/81_threads.ipynb #b9ef35e8
 class cached_property:  # noqa: N801 (it stands in for that of functools)
-    "A value of an object that is computed once, and kept under the same name."
+    "Compute a value of an object once, and keep it under the same name."
 
     def __init__(self, compute):
         self.compute = compute

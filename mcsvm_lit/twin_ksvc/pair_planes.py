@@ -63,7 +63,7 @@ from mcsvm_lit.twin_ksvc.surface import landmarks_of
 
 # %% ../../nbs/twin_ksvc/43c_pair_planes.ipynb #b7095485
 def own_qp(X, y, i, weights=None, epsilon=0.2, ridge=1e-4):  # features, class indices -> TwinQP
-    "The program whose plane is near class i and asks all others for a margin of 1 - ε, (43c.1)."
+    "Return the program of a plane near class i, margins of 1 - ε for all others, (43c.1)."
     A = y == i
     qp = twin_qp(X[A], X[~A], None, epsilon, ridge)
     qp = replace(qp, q=np.full(len(qp.q), 1 - epsilon))
@@ -75,12 +75,12 @@ def own_qp(X, y, i, weights=None, epsilon=0.2, ridge=1e-4):  # features, class i
 
 
 def _other_first(of_other):  # which of the rows are of the other class -> (n,)
-    "The rows of the other class, then those of the rest."
+    "Return an order: the rows of the other class, then those of the rest."
     return np.argsort(~of_other, kind="stable")
 
 
 def away_from(qp, of_other):  # of `own_qp`, which of its rows are of the other class -> TwinQP
-    "The same program with a margin of 1 for the other class, whose rows come first."
+    "Return the program with a margin of 1 for the other class, whose rows come first."
     order, nB = _other_first(of_other), int(of_other.sum())
     q = np.where(np.arange(len(order)) < nB, 1.0, qp.q)
     rows = dict(N=qp.N[order], W=qp.W[order], hi=qp.hi[order])
@@ -88,7 +88,7 @@ def away_from(qp, of_other):  # of `own_qp`, which of its rows are of the other 
 
 
 def pair_qp(X, y, pair, weights=None, epsilon=0.2, ridge=1e-4):  # features, class indices -> TwinQP
-    "The program whose plane is near class i of the pair, away from class j and the rest, (43c.1)."
+    "Return the program of a plane near class i, away from class j and the rest, (43c.1)."
     i, j = pair
     return away_from(own_qp(X, y, i, weights, epsilon, ridge), y[y != i] == j)
 
@@ -114,7 +114,7 @@ class Standard(NamedTuple):
 
 
 def standard_of(rows, weights, ridge):  # rows (n, d), weights (n,), number or "scale" -> Standard
-    "Origin, unit and ridge for these rows."
+    "Return origin, unit and ridge for these rows."
     share = weights / weights.sum()
     centre = share @ rows
     spread = float(share @ ((rows - centre) ** 2).sum(axis=1))
@@ -123,7 +123,7 @@ def standard_of(rows, weights, ridge):  # rows (n, d), weights (n,), number or "
 
 
 def _unit_and_ridge(spread, largest, ridge):  # largest: entry -> σ, δ
-    "What `ridge` means for rows with this mean squared distance from their mean."
+    "Return what `ridge` means for rows with this mean squared distance from their mean."
     if ridge != "scale":
         return 1.0, ridge
     # rows that differ by rounding only are all the same
@@ -133,13 +133,13 @@ def _unit_and_ridge(spread, largest, ridge):  # largest: entry -> σ, δ
 
 # %% ../../nbs/twin_ksvc/43c_pair_planes.ipynb #517eeec6
 def solve_plane(qp, lam, tol, path=None):  # path: of the same program -> what `_proved` returns
-    "A plane at one λ with its proof."
+    "Return a plane at one λ with its proof."
     problem = TwinPlane(qp, lam)
     return _proved(problem, solve(problem, Goal(tol), [FollowPath(path), SolveInBox()]))
 
 
 def _proved(problem, solution):  # -> plane (d+1,), Certificate, multipliers (n,)
-    "A plane with what proves it."
+    "Return a plane with what proves it."
     return problem.plane(solution.state), solution.certificate, solution.state.z
 
 
@@ -148,7 +148,7 @@ _MOVE_SHARE = 0.1  # events that a move may take, as a share of those of the pat
 
 
 def _at_partition(qp, W, lam, sides):  # W in two parts -> PlaneState
-    "The multipliers and the plane that belong to a partition."
+    "Return the multipliers and the plane that belong to a partition."
     z, p = np.empty(len(qp.q)), np.empty((2, len(qp.R)))
     multipliers(W, lam * qp.q, qp.hi, sides, left_sum(W, qp.hi, sides), z, p)
     return PlaneState(z, -p[0] / lam)
@@ -402,10 +402,10 @@ class KernelPlanes:
 
 # %% ../../nbs/twin_ksvc/43c_pair_planes.ipynb #2eb28d9b
 def both_orders(pair):  # the own class first
-    "The two programs of a pair."
+    "Return the two programs of a pair."
     return pair, pair[::-1]
 
 
 def rows_of(X):
-    "Rows of a CSR matrix as an array."
+    "Return rows as an array, also those of a CSR matrix."
     return X.toarray() if sparse.issparse(X) else X

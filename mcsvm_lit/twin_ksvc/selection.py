@@ -38,7 +38,7 @@ from mcsvm_lit.twin_ksvc.vote import Rules
 
 # %% ../../nbs/twin_ksvc/44a_selection.ipynb #7fad4f2f
 def _with_gamma(training, gamma):  # -> Training
-    "The same data with another `gamma` of the kernel, as the classifier takes it."
+    "Return the data with another `gamma` of the kernel, as the classifier takes it."
     if training.kernel.name not in ("rbf", "poly", "sigmoid"):
         return training
     if gamma == "scale":
@@ -47,7 +47,7 @@ def _with_gamma(training, gamma):  # -> Training
 
 
 def _fold_rows(training, fold, gamma, rank):  # -> rows to train on, rows held out
-    "A fold in features; of a kernel, those of its own training rows, (43.3)."
+    "Return a fold in features; of a kernel, those of its own training rows, (43.3)."
     part, new = training.part(fold.train), training.X[fold.test]
     if training.kernel.name == "linear":
         return rows_of(part.X), rows_of(new)
@@ -61,7 +61,7 @@ def _fold_rows(training, fold, gamma, rank):  # -> rows to train on, rows held o
 
 
 def _fold_of_pair(training, rules, pair, fold, rows):  # rows: of the fold -> HeldOut
-    "Both paths of a pair on the training part of a fold, and what was held out."
+    "Follow both paths of a pair on the training part of a fold; return what was held out."
     a, b, c = fold.train, fold.test, fold.train_weights
     standard = standard_of(rows[0], c, rules.ridge)
     to_train = standard(rows[0])
@@ -75,7 +75,7 @@ def _fold_of_pair(training, rules, pair, fold, rows):  # rows: of the fold -> He
 
 # %% ../../nbs/twin_ksvc/44a_selection.ipynb #5978461b
 def _planes_in_order(y, pairs):  # -> [(pair, plane), …]
-    "All planes of all pairs, by the first appearance of their own and of the other class in `y`."
+    "Return all planes of all pairs, in the order in which their classes appear in `y`."
     labels, first = np.unique(y, return_index=True)
     rank = dict(zip(labels.tolist(), first.tolist()))
     planes = [(p, a) for p in range(len(pairs)) for a in (0, 1)]
@@ -97,7 +97,7 @@ class Chosen(NamedTuple):
 def _cross_validate(  # noqa: PLR0913 (data, rules, and how the work is done)
     training, folds, rules, gamma="scale", rank=None, verbose=0, n_jobs=None
 ):  # -> Chosen
-    "Surfaces of all pairs, the best cell of each, then the vote as a whole."
+    "Compute the surfaces of all pairs, the best cell of each, then the vote as a whole."
     pairs = list(combinations(range(training.n_classes), 2))
     y = training.y[np.concatenate([fold.test for fold in folds])]
     rows = list(across(lambda fold: _fold_rows(training, fold, gamma, rank), folds, n_jobs))
@@ -116,7 +116,7 @@ def _cross_validate(  # noqa: PLR0913 (data, rules, and how the work is done)
 
 # %% ../../nbs/twin_ksvc/44a_selection.ipynb #7b83f3ba
 def _choices(value):  # one value or several -> list
-    "A parameter as a list of values to choose from."
+    "Return a parameter as a list of values to choose from."
     return [value] if isinstance(value, (str, numbers.Real)) else list(value)
 
 
@@ -266,14 +266,14 @@ class TwinKSVCCV(PairVotes):
         return self._on_all(training, chosen.ballot.pairs, rules)
 
     def _training(self, X, y, sample_weight=None, merge=True):
-        "The training data, read with the first of the values of gamma."
+        "Return the training data, read with the first of the values of gamma."
         X, y, sample_weight = self._validated(X, y, sample_weight)
         kernel = Kernel(self.kernel, _choices(self.gamma)[0], self.degree, self.coef0)
         weights = sample_weight, self.class_weight
         return gather(X, y, self.classes_, *weights, kernel, merge)
 
     def _grid(self):  # -> [{parameter: value}]
-        "Every combination of ε, δ and γ."
+        "Return every combination of ε, δ and γ."
         grid = {name: _choices(getattr(self, name)) for name in ("epsilon", "ridge", "gamma")}
         for epsilon in grid["epsilon"]:
             if not 0 <= epsilon < 1:
@@ -284,7 +284,7 @@ class TwinKSVCCV(PairVotes):
         return [dict(zip(grid, values)) for values in product(*grid.values())]
 
     def _search(self, training, folds):  # -> Rules, Chosen
-        "Cross-validate every combination; the best, and of equally good ones the first."
+        "Cross-validate every combination; return the best, of equally good ones the first."
         every, best = self._grid(), None
         scores = []
         for params in every:
@@ -308,7 +308,7 @@ class TwinKSVCCV(PairVotes):
         return best
 
     def _on_all(self, training, pairs, rules):
-        "Paths and planes on all samples."
+        "Compute paths and planes on all samples."
         marks, c = None, training.weights
         if training.kernel.name != "linear":
             marks = landmarks_of(training.kernel, training.X, self.rank)
@@ -335,7 +335,7 @@ class TwinKSVCCV(PairVotes):
         return self._keep(training, found, standard, rules)
 
     def _warn_of_paths(self):
-        "Where rounding has spoilt a path, some other λ might have been better."
+        "Warn where rounding has spoilt a path: some other λ might have been better."
         spoilt = [f for f in map(inaccuracy, chain.from_iterable(self.paths_)) if f is not None]
         if spoilt:
             worst = max(spoilt, key=lambda found: found.worst)
