@@ -134,12 +134,16 @@ class CPath(ExactPath):
             return 0.0
         return float(self.ends[1]) if len(self.breakpoints) else np.inf
 
-    @property
+    @cached_property
     def C_last(self):
         "From this C on the classifier is constant, by Theorem 16.6; infinite if it is not known."
         if not self.endless:
             return np.inf
-        return float(self.ends[-2]) if len(self.breakpoints) else 0.0
+        last = self.at(self.ends[-1]).F
+        j, near = len(self.ends) - 2, 1e-9 * (1 + np.abs(last).max())
+        while j > 0 and np.abs(self.at(self.ends[j - 1]).F - last).max() <= near:
+            j -= 1  # masses alone have moved
+        return float(self.ends[j]) if j > 0 or last.any() else 0.0
 
     def knots(self):
         "The ends of all pieces; one without an end is followed to twice its beginning."
