@@ -99,12 +99,24 @@ class Walk:
         self.every = np.arange(len(y))
         self.Y = np.eye(mass.shape[1])[y]
         self.factored, self.lost = None, False
+        self.ref = mass.argmax(1)
+        self.drift = self.times(line.dc[:, None] * (self.Y - np.eye(mass.shape[1])[self.ref]))
+        self.drift += line.dA
         self.longest = max(Kxx.diagonal().max(), np.finfo(float).tiny)
         self.settle()
 
+    def times(self, A):  # (n, K), most of whose rows may be zero -> (n, K)
+        "The product of the kernel matrix with A."
+        used = np.flatnonzero(A.any(1))
+        return self.Kxx[used].T @ A[used]
+
     def settle(self):
         "The reference of each example, its class of most mass, and the rows of the elbow."
-        self.ref = self.mass.argmax(1)
+        ref, dc = self.mass.argmax(1), self.line.dc
+        for i in np.flatnonzero(ref != self.ref):
+            self.drift[:, self.ref[i]] += dc[i] * self.Kxx[i]
+            self.drift[:, ref[i]] -= dc[i] * self.Kxx[i]
+        self.ref = ref
         others = self.mass > 0
         others[self.every, self.ref] = False
         i, r = np.nonzero(others)
@@ -145,23 +157,23 @@ class Walk:
         i, r, o = self.rows.T
         return G[i, r] - G[i, o]
 
-    def level(self, G):  # changes mass
+    def level(self, G):  # changes mass -> G
         "Correct masses until the classes of the elbow are level again."
-        self.mass = self.mass + self.shifted(self.solved(self.leads(G)))
+        shift = self.shifted(self.solved(self.leads(G)))
+        self.mass = self.mass + shift
+        return G - self.times(shift)
 
     def scores(self):  # -> G (n, K)
         "The scores with their offsets."
-        return self.Kxx @ self.α + self.line.offsets(self.t)
+        return self.times(self.α) + self.line.offsets(self.t)
 
     def rates(self):  # -> Rates, and those on the rows of the elbow (m,)
         "How everything moves while the classes of the elbow stay level, (16.4)."
-        bulk = np.zeros(self.mass.shape)
-        bulk[self.every, self.ref] = self.line.dc
-        drift = self.line.dc[:, None] * self.Y - bulk
-        x = self.solved(self.leads(self.Kxx @ drift + self.line.dA))
-        mass = bulk + self.shifted(x)
-        dα = self.line.dc[:, None] * self.Y - mass
-        return Rates(mass, dα, self.Kxx @ dα + self.line.dA), x
+        x = self.solved(self.leads(self.drift))
+        shift = self.shifted(x)
+        mass = shift.copy()
+        mass[self.every, self.ref] += self.line.dc
+        return Rates(mass, self.line.dc[:, None] * self.Y - mass, self.drift - self.times(shift)), x
 
     def flat(self, rates):
         "The slope that counts as none."
@@ -264,8 +276,7 @@ class Walk:
         "Pieces up to t = `end`, or as long as the error is within an accuracy."
         G, stop = self.scores(), self.t
         while stop < end:
-            self.level(G)
-            G = self.scores()
+            G = self.level(G)
             rates = self.direction(G)
             start, first, inside = self.t, self.mass, self.inside()
             stop = start + self.room(G, rates)
