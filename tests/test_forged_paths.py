@@ -16,10 +16,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from mcsvm_lit import epsilon_path, nu_path, pi_path, pi_regions, robust_path, twin_path
+from mcsvm_lit import c_path, epsilon_path, nu_path, pi_path, pi_regions, robust_path, twin_path
 from mcsvm_lit.core.paths import _fingerprint
 
-KINDS = ("TwinPath", "stopped TwinPath", "EpsilonPath", "NuPath", "RobustPath", "PiPath", "regions")
+KINDS = ("TwinPath", "stopped TwinPath", "EpsilonPath", "NuPath", "RobustPath", "PiPath", "CPath")
+KINDS += ("regions",)
 
 
 def path_of(kind):
@@ -40,6 +41,8 @@ def path_of(kind):
         return robust_path(A, np.r_[B, C].mean(axis=0), 0.5)
     if kind == "PiPath":
         return pi_path(np.r_[A, B, C], y, [0.2, 0.3, 0.5], [0.5, 0.3, 0.2])
+    if kind == "CPath":
+        return c_path(np.r_[A, B, C], y)
     return pi_regions(np.r_[A[:3], B[:3], C[:3]], np.repeat([0, 1, 2], 3))
 
 

@@ -4,13 +4,17 @@ Ties, copies, lattices, equal rows in different classes.
 """
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
 
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.semidefinite import pivoted_cholesky
+from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
+from mcsvm_lit.crammer_singer.path_in_c import c_path
 from mcsvm_lit.kernel_logistic.problem import best_intercept, logistic_kl
 from mcsvm_lit.kernel_logistic.solvers import solve_klr
 from mcsvm_lit.probability.simplex import expected_shares, inverse_shares
@@ -26,6 +30,57 @@ coordinates = lattice | st.floats(-3, 3).map(lambda v: round(v, 3))
 
 def rows(most, d):
     return st.integers(1, most).flatmap(lambda n: arrays(float, (n, d), elements=coordinates))
+
+
+# -- the path in C of Crammer and Singer -----------------------------------------------------------
+@st.composite
+def labelled(draw):
+    """Rows, many of them equal, whose labels contradict each other, and how often each counts."""
+    n, d, K = draw(st.integers(4, 16)), draw(st.integers(1, 3)), draw(st.integers(2, 4))
+    X = draw(arrays(float, (n, d), elements=lattice))
+    y = draw(arrays(int, n, elements=st.integers(0, K - 1)))
+    y[:K] = np.arange(K)
+    return X, y, draw(arrays(float, n, elements=st.sampled_from([1.0, 2.0, 0.5])))
+
+
+KERNELS = [
+    dict(kernel="linear"),
+    dict(kernel="linear", fit_intercept=True),
+    dict(kernel="rbf", gamma=0.3),
+    dict(kernel="poly", degree=2, coef0=1.0),
+]
+
+
+@given(labelled(), st.sampled_from(KERNELS))
+@settings(max_examples=60, deadline=None)
+def test_the_path_in_C_is_optimal_everywhere(data, options):
+    X, y, w = data
+    p = c_path(X, y, sample_weight=w, **options)
+    assert p.domain == (0, np.inf)
+    worst = p.kkt()
+    assert worst.violation <= 1e-9 and worst.gap <= 1e-9, worst
+    assert (np.diff(p.ends) > 0).all()
+
+
+@given(labelled(), st.sampled_from(KERNELS), st.floats(-2, 1))
+@settings(max_examples=15, deadline=None)
+def test_the_path_in_C_lies_between_the_bounds_of_a_fit(data, options, exponent):
+    X, y, w = data
+    p, C = c_path(X, y, sample_weight=w, **options), 10.0**exponent
+    fit = CrammerSingerSVC(C=C, tol=1e-5, **options).fit(X, y, w).certificate_
+    P = p.certificate(C).primal
+    assert fit.dual - fit.rounding - 1e-9 * P <= P <= fit.primal + fit.rounding + 1e-9 * P
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_path_in_C_is_what_a_fit_finds(kernel):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::3], y[::3]
+    p = c_path(X, y, kernel=kernel)
+    for C in 10 ** np.random.default_rng(0).uniform(-2, 1, 3):
+        fit = CrammerSingerSVC(C=C, kernel=kernel, tol=1e-10).fit(X, y)
+        assert_allclose(p.certificate(C).primal, fit.certificate_.primal, rtol=1e-9)
+        assert_allclose(p.decision(X, C), fit.decision_function(X), atol=1e-4)
 
 
 # -- the λ-path of twin planes ---------------------------------------------------------------------
