@@ -7,6 +7,7 @@ __all__ = [
     "STEPS",
     "submatrix",
     "Stop",
+    "descend_on_few",
     "descend",
     "Source",
     "Later",
@@ -69,7 +70,7 @@ def _silent(primal, gap, steps):
 
 
 # %% ../../nbs/crammer_singer/12c_kernel_solver.ipynb #92e6fe49
-def _descend_on_few(Kxx, e, look, stop):  # -> steps
+def descend_on_few(Kxx, e, look, stop):  # -> steps
     "Solve for the examples at work alone, if they are few; changes the state of the examples."
     S = np.flatnonzero(e.at_work() | (look.ψ > 0))
     if e.n <= _SMALLEST or len(S) > _FEW * e.n:
@@ -97,7 +98,7 @@ def descend(Kxx, e, stop, tell=_silent):  # -> (Look, steps)
         tell(look.primal, look.gap, steps)
         if done or steps >= stop.most:
             return look, steps
-        taken = _descend_on_few(Kxx, e, look, stop._replace(most=stop.most - steps))
+        taken = descend_on_few(Kxx, e, look, stop._replace(most=stop.most - steps))
         if taken:
             steps += taken
             due = 0

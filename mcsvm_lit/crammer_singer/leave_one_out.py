@@ -31,7 +31,7 @@ from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.crammer_singer.kernel_batches import Examples, scan
 from mcsvm_lit.crammer_singer.kernel_leaps import add_rows
-from mcsvm_lit.crammer_singer.kernel_solver import Stop, descend
+from mcsvm_lit.crammer_singer.kernel_solver import Stop, descend, descend_on_few
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, score_radius
 from mcsvm_lit.engine.threads import keep_on
 
@@ -125,7 +125,9 @@ def settle(base, e, i):  # changes the examples e
         if gap <= max(AIM * enough, TIE * look.primal):
             return
         floor = min(max(AIM * enough, LEAST * gap), SMALLER * gap)
-        _, taken = descend(base.problem.matrix, e, Stop(floor=floor, most=left))
+        given = base.problem.matrix, e
+        stop = Stop(floor=floor, most=left)
+        taken = descend_on_few(*given, look, stop) or descend(*given, stop)[1]
         if taken == 0:
             return  # rounding: no step changes anything
         left -= taken
