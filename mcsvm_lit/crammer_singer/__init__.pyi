@@ -5,6 +5,8 @@ from mcsvm_lit.crammer_singer.costs import costs_cvxpy as costs_cvxpy
 from mcsvm_lit.crammer_singer.hard_margin import InseparableError as InseparableError
 from mcsvm_lit.crammer_singer.kernel_solver import solve_kernel as solve_kernel
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger as LinearCrammerSinger
+from mcsvm_lit.crammer_singer.path_in_c import CPath as CPath
+from mcsvm_lit.crammer_singer.path_in_c import c_path as c_path
 from mcsvm_lit.crammer_singer.problem import CrammerSinger as CrammerSinger
 from mcsvm_lit.crammer_singer.problem import score_radius as score_radius
 from mcsvm_lit.crammer_singer.proximal_newton import solve_linear as solve_linear
@@ -14,6 +16,8 @@ __all__ = [
     "InseparableError",
     "CrammerSingerSVC",
     "LabelRankingSVC",
+    "c_path",
+    "CPath",
     "CrammerSinger",
     "score_radius",
     "solve_kernel",
