@@ -1,5 +1,6 @@
 """Labels of rows that are left out: whatever is proved is what the optimum without the row says."""
 
+import pickle
 import signal
 import threading
 import time
@@ -8,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hostile import classifier_of, drawn, training_of
+from hostile import classifier_of, drawn, elsewhere, training_of
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 
 from mcsvm_lit import CrammerSingerSVC, KernelLogisticRegression
@@ -224,3 +226,51 @@ def test_nothing_is_proved_that_is_not_so_on_hostile_data(name, seed):
         w = np.ones(len(training.y)) if training.w is None else training.w
         rows = np.flatnonzero(w > 0)[:3]
         compared(model, training.X, training.y, training.w, rows)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_labels_proved_without_intercepts_are_those_of_a_better_fit(seed):
+    case = replace(drawn(9_200_000_000 + seed), law="none", budget="default", tol=0.03, more=0)
+    case = replace(case, kernel="rbf" if case.kernel == "precomputed" else case.kernel)
+    training = training_of(case)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            rough = training.fit(classifier_of("KernelLogisticRegression", case))
+        except ValueError:
+            return  # data that are refused
+        kept = {} if isinstance(rough.kernel_.gamma, str) else {"gamma": rough.kernel_.gamma}
+        better = training.fit(clone(rough).set_params(tol=1e-8, max_iter=3000, **kept))
+        Z = np.vstack([points := elsewhere(case, training.X), points.mean(0) + points / 2])
+        two = np.sort(better.decision_function(Z).reshape(len(Z), -1), axis=1)
+        if len(better.classes_) == 2:
+            two = np.c_[-np.abs(two) / 2, np.abs(two) / 2]
+        sure = two[:, -1] - two[:, -2] > better.decision_bounds(Z)
+        both = sure & rough.certified(Z)
+        assert (rough.predict(Z) == better.predict(Z))[both].all()
+
+
+@pytest.mark.parametrize("K", [3, 6])
+def test_more_labels_are_proved_than_by_bounds_on_scores(K):
+    rng = np.random.default_rng(K)
+    centres = 1.5 * rng.normal(size=(K, 4))
+    labels = rng.integers(0, K, 300)
+    rows = centres[labels] + rng.normal(size=(300, 4))
+    exact = KernelLogisticRegression(tol=1e-9).fit(rows[:150], labels[:150])
+    for tol in (3e-2, 1e-3, 1e-4):
+        model = KernelLogisticRegression(tol=tol).fit(rows[:150], labels[:150])
+        two = np.sort(model.decision_function(rows), axis=1)[:, -2:]
+        by_scores = two[:, 1] - two[:, 0] > model.decision_bounds(rows)
+        proved = model.certified(rows)
+        assert (proved >= by_scores).all()
+        assert tol < 1e-2 or proved.sum() > by_scores.sum() + 10
+        assert (model.predict(rows) == exact.predict(rows))[proved].all()
+        again = pickle.loads(pickle.dumps(model))
+        assert (again.certified(rows) == proved).all()
+    with pytest.raises(ValueError):
+        model.fit(rows[:150], labels[:10])
+    assert (model.certified(rows) == proved).all()  # a fit that fails leaves it as it was
+    model.fit(rows[150:], labels[150:])
+    assert (
+        model.certified(rows) == clone(model).fit(rows[150:], labels[150:]).certified(rows)
+    ).all()

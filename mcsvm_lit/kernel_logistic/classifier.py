@@ -34,7 +34,7 @@ from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.core.training import gather, row_codes
 from mcsvm_lit.kernel_logistic.binary import BinaryLogistic, Gram
-from mcsvm_lit.kernel_logistic.leave_out import CLOSE, forget_each
+from mcsvm_lit.kernel_logistic.leave_out import CLOSE, Prover, forget_each
 from mcsvm_lit.kernel_logistic.linear import (
     FeatureNewton,
     LinearLogistic,
@@ -301,6 +301,7 @@ class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
         training = self._training(X, y, sample_weight)
         if not training.kernel.psd:
             refuse_indefinite(training.kernel, training.X)
+        self._multipliers = self._prover = None  # what proves labels beyond the bounds on scores
         if self.rank is not None and training.kernel.name != "linear":
             return self._keep_landmarks(training, self._on_landmarks(training))
         if training.kernel.name != "linear":
@@ -362,6 +363,8 @@ class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
         elif training.kernel.name == "linear":
             self.coef_ = np.asarray((training.X.T @ self.dual_coef_).T)
         self.solver_ = solution.strategy
+        if isinstance(problem, SoftmaxLogistic) and problem.intercept and not training.precomputed:
+            self._multipliers = solution.state.u, problem.y, problem.c
         return self._certified(training, solution.certificate, solution.certificate)
 
     def _certified(self, training, certificate, full):
@@ -380,6 +383,36 @@ class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
     def predict_log_proba(self, X):  # -> (n, K)
         "Their logarithms, exact also where a probability is too small for a float."
         return log_softmax(self._scores(self._check(X)), axis=1)
+
+    def certified(self, X):
+        """Return where the predicted label is proved to be that of the exact model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The points to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) of bool
+            Of three and more classes with intercepts more labels are proved than the bounds on
+            scores say.
+        """
+        proved = super().certified(X)
+        if self._multipliers is None or proved.all():
+            return proved
+        if self._prover is None:
+            model = self.support_vectors_, self.dual_coef_, self.intercept_
+            self._prover = Prover(self.kernel_, *model, *self._multipliers, self.certificate_)
+        X, rows = self._check(X), np.flatnonzero(~proved)
+        labels = self._scores(X[rows]).argmax(1)
+        proved[rows] = self._prover.proved(X[rows], labels)
+        return proved
+
+    def __getstate__(self):
+        "What is stored: without the prover, which is made again."
+        state = super().__getstate__()
+        return state | {"_prover": None} if "_prover" in state else state
 
     def leave_one_out(self, X, y, sample_weight=None):
         """Return the label of each training row under the exact model without that row.

@@ -22,6 +22,7 @@ __all__ = [
     "label_at",
     "settle_one",
     "forget_each",
+    "Prover",
 ]
 
 # %% ../../nbs/kernel_logistic/24a_leave_out.ipynb #56e29b43
@@ -31,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
-from mcsvm_lit.core.estimators import progress
+from mcsvm_lit.core.estimators import kernel_scores, progress
 from mcsvm_lit.core.leave_out import winning_leads, without_each
 from mcsvm_lit.core.losses import log_probabilities, one_hot, softmax_kl
 from mcsvm_lit.core.simplex import own_and_rest
@@ -81,20 +82,25 @@ class SoftmaxFit(NamedTuple):
     @classmethod
     def of(cls, problem, state):
         "What there is to know of a state of the problem."
-        u, F = state
-        α, b, gram = problem.coefficients(u), problem.best_intercepts(F), problem.gram
-        certificate = problem.certify(state)
-        largest = float(gram.diagonal.max())
-        if problem.intercept:  # no better intercepts are farther apart
+        (u, F), gram = state, problem.gram
+        α, certificate = problem.coefficients(u), problem.certify(state)
+        kernel = gram.errors(α), float(gram.diagonal.max()), gram.k.rounding(gram.X)
+        b = problem.best_intercepts(F)
+        return cls.made(problem.y, problem.c, u, F, b, certificate, kernel, problem.intercept)
+
+    @classmethod
+    def made(cls, y, c, u, F, b, certificate, kernel, intercept=True):  # noqa: PLR0913
+        "The same from its parts; kernel: errors of the scores, the largest k(x, x), and κ."
+        errors, largest, κ = kernel
+        α, reach, unbalanced = own_and_rest(np.exp(u), y, c), 0.0, 0.0
+        if intercept:  # no better intercepts are farther apart
             reach = 2 * np.sqrt(2 * largest * certificate.unit) + np.ptp(b)
-            reach += np.log(problem.c.sum() / problem.c.min())
+            reach += np.log(c.sum() / c.min())
             unbalanced = np.abs(α.sum(0)).sum() + roundoff(len(F) + 20) * np.abs(α).sum()
-        else:
-            reach = unbalanced = 0.0
-        off, shares = u - log_probabilities(F + b), problem.c * softmax_kl(F + b, u)
+        off, shares = u - log_probabilities(F + b), c * softmax_kl(F + b, u)
         slack = shares.sum() + certificate.rounding + 2 * reach * unbalanced
-        known = gram.errors(α), largest, gram.k.rounding(gram.X), certificate.apart
-        return cls(problem.y, problem.c, np.exp(u), F + b, off, shares, slack, *known)
+        known = errors, largest, κ, certificate.apart
+        return cls(y, c, np.exp(u), F + b, off, shares, slack, *known)
 
 
 class Carriers(NamedTuple):
@@ -357,3 +363,54 @@ def forget_each(problem, j, weight, before=None, goal=None):  # -> classes (m,),
         for a in progress(np.flatnonzero(~proved), goal.verbose, "left out"):
             labels[a], proved[a] = settle_one(problem, state.u, j[a], weight[a], goal)
     return labels[which], proved[which]
+
+
+# %% ../../nbs/kernel_logistic/24a_leave_out.ipynb #cf086ed1
+class Prover:
+    """Proves labels by (24a.4), whatever the intercepts of the optimum are.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel, fitted.
+    X : array or CSR matrix of shape (n, d)
+        The examples.
+    α : array of shape (n, K)
+        Coefficients of a fit.
+    b : array of shape (K,)
+        Its intercepts.
+    u : array of shape (n, K)
+        Its log η.
+    y, c : array of shape (n,)
+        Class indices, weights.
+    certificate : Certificate
+        How good the fit is.
+    """
+
+    def __init__(self, kernel, X, α, b, u, y, c, certificate):  # noqa: PLR0913
+        self.kernel, self.X, self.α, self.b = kernel, X, α, b
+        self.sizes, κ = kernel.sizes(X), kernel.rounding(X)
+        errors = score_rounding(self.sizes, α, self.sizes, κ).max(1)
+        known = errors, float((self.sizes**2).max()), κ
+        self.fit = SoftmaxFit.made(y, c, u, self.times(α), b, certificate, known)
+        self.carriers = {}
+
+    def times(self, V):
+        "The kernel matrix times V."
+        return kernel_scores(self.kernel, self.X, self.X, V)
+
+    def proved(self, X, labels):  # rows, and the class of each -> (m,) of bool
+        "Which of these classes are proved to be those of the optimum."
+        proved = np.zeros(len(labels), bool)
+        for k in np.unique(labels):
+            if k not in self.carriers:
+                self.carriers[k], _ = carriers_of(self.fit, k, self.times)
+            here, carriers = np.flatnonzero(labels == k), self.carriers[k]
+            size, K = self.kernel.sizes(X[here]), self.α.shape[1]
+            both = np.c_[self.α, carriers.weights]
+            values = kernel_scores(self.kernel, X[here], self.X, both)
+            errors = score_rounding(size, self.α, self.sizes, self.fit.κ).max(1)
+            points = Absent.new(values[:, :K] + self.b, values[:, K:], size**2, errors)
+            best, sure = proved_labels(self.fit, carriers, points)
+            proved[here] = sure & (best == k)
+        return proved

@@ -47,25 +47,25 @@ from mcsvm_lit.core.training import Moments, moments
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #69f60372
 def some_rows(block, share):
-    "Rows of a block among which landmarks may be chosen."
+    "Return rows of a block among which landmarks may be chosen."
     wanted = int(np.ceil(share * len(block.y)))
     rng = np.random.default_rng([block.number, wanted])
     return block.X[np.sort(rng.choice(len(block.y), wanted, replace=False))]
 
 
 def stacked(parts):
-    "Rows of all blocks, one below the other."
+    "Return the rows of all blocks, one below the other."
     parts = list(parts)
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
 def moments_of(block, unit):  # unit: weight of a row that counts once, for each class
-    "The moments of the entries of a block."
+    "Return the moments of the entries of a block."
     return moments(block.X, block.c / unit[block.y])
 
 
 def pooled(parts):  # -> Moments
-    "(70a.1), of all blocks."
+    "Return the moments of all blocks, by (70a.1)."
     w, m, r, q, largest = map(np.array, zip(*parts))
     whole = w.sum()
     mean = w @ m / whole
@@ -80,7 +80,7 @@ LARGE = 1e18  # features whose squares single precision cannot hold
 
 
 def featured(block, span):  # -> Block
-    "The features of a block, in single precision unless they are very large."
+    "Return the features of a block, in single precision unless they are very large."
     Z = np.ascontiguousarray(span.features(block.X))
     large = np.abs(Z).max(initial=0.0) > LARGE
     return block._replace(X=Z if large else Z.astype(np.float32))
@@ -159,11 +159,11 @@ class Asked(NamedTuple):
 
     @property
     def shift(self):
-        "What a penalised bias adds to the kernel."
+        "Return what a penalised bias adds to the kernel."
         return 0.0 if self.free else self.bias
 
     def distributions(self, F, block):
-        "η of the rows of a block, before anything is mixed in."
+        "Return η of the rows of a block, before anything is mixed in."
         if self.given is None:
             return self.loss.look(F, block.y, block.c).η
         η = np.eye(F.shape[1])[block.y]
@@ -173,7 +173,7 @@ class Asked(NamedTuple):
 
 
 def at_landmarks(block, footing, asked):  # -> scores, distributions, α (rows, K)
-    "A block in double precision."
+    "Return scores, distributions and α of a block in double precision."
     F = footing.landmarks.values(block.X) @ asked.a + asked.b
     η = asked.distributions(F, block)
     t, q = asked.mixed
@@ -183,7 +183,7 @@ def at_landmarks(block, footing, asked):  # -> scores, distributions, α (rows, 
 
 
 def masses(block, footing, asked):  # -> (K + 1,)
-    "What each class gets of the weights of a block, and the number of its rows with α ≠ 0."
+    "Return the mass of each class in a block, and the number of its rows with α ≠ 0."
     _, η, α = at_landmarks(block, footing, asked)
     return np.r_[block.c @ η, np.count_nonzero(α.any(axis=1))]
 
@@ -228,7 +228,7 @@ def span_report(block, footing, asked):  # -> SpanReport
 
 
 def span_reported(reports):  # -> SpanReport
-    "The reports of all blocks, added in their order."
+    "Return the reports of all blocks, added in their order."
     total = None
     for one in reports:
         if total is None:
@@ -241,20 +241,20 @@ def span_reported(reports):  # -> SpanReport
 
 # %% ../../nbs/scale/70a_landmarks.ipynb #b9edc1a8
 def pressing(block, footing, asked):  # -> rows with α ≠ 0, their α
-    "The rows that hold the classifier."
+    "Return the rows that hold the classifier, with their α."
     α = at_landmarks(block, footing, asked)[2]
     few = np.flatnonzero(α.any(axis=1))
     return block.X[few], α[few]
 
 
 def pressing_rows(parts):
-    "Those of all blocks."
+    "Return those of all blocks."
     rows, α = zip(*parts)
     return stacked(rows), np.vstack(α)
 
 
 def settled(rounds, there, asked, N):  # N: weights of the classes -> Asked
-    "What blocks must know before they report."
+    "Return the classifier with what blocks must know before they report."
     *S, active = rounds.reduced(masses, sum, there, rounds.shared(asked))
     if asked.balances:
         asked = asked._replace(mixed=mixture(np.array(S), N))
@@ -264,7 +264,7 @@ def settled(rounds, there, asked, N):  # N: weights of the classes -> Asked
 
 
 def certificates_in_blocks(rounds, footing, asked, N):  # -> Certificate, Certificate
-    """What is known of a classifier in the span of landmarks of rows that are read in blocks.
+    """Return the certificates of a classifier in the span of landmarks, of rows read in blocks.
 
     Parameters
     ----------
