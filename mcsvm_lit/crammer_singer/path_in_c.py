@@ -387,6 +387,35 @@ def _complete(parts, found, walk, high):  # -> CPath
     return path
 
 
+def _followed(training, bias, between, max_events, verbose):  # -> CPath
+    "The path of training data between two C."
+    (low, high), whole = between, CrammerSinger.of(training, 1.0, bias)
+
+    def problem_at(C):
+        return _at(whole, C)
+
+    start, mass = (low, _vertex(problem_at(low))) if low else _start(problem_at, high)
+    zeros = np.zeros(mass.shape)
+    line = Line(0 * whole.c, whole.c, -one_hot(whole.y, whole.K), zeros)
+    walk, settled = Walk(whole.matrix, whole.y, line, mass, start), mass.argmax(1)
+    pieces = (_entries(piece, whole.c) for piece in walk.pieces(high, _ACCURACY))
+    parts = training, bias, settled, low == 0
+    try:
+        found = collect(
+            islice(pieces, max_events),
+            size=lambda entries: 1,
+            note=lambda entries: f"C = {entries.stop:.3g}",
+            verbose=verbose,
+            desc="path",
+            unit=" pieces",
+        )
+    except KeyboardInterrupt as interruption:
+        if getattr(interruption, "finished", None):
+            interruption.path = _path_of(*parts, interruption.finished, False)
+        raise
+    return _complete(parts, found, walk, high)
+
+
 @one_thread
 def c_path(  # noqa: PLR0913 (what the classifier depends on)
     X,
@@ -432,30 +461,5 @@ def c_path(  # noqa: PLR0913 (what the classifier depends on)
     max_events : int, optional
         Stop after so many pieces.
     """
-    low, high = _range(C)
     training = _training(X, y, Kernel(kernel, gamma, degree, coef0), sample_weight)
-    bias, whole = float(fit_intercept), CrammerSinger.of(training, 1.0, float(fit_intercept))
-
-    def problem_at(C):
-        return _at(whole, C)
-
-    start, mass = (low, _vertex(problem_at(low))) if low else _start(problem_at, high)
-    zeros = np.zeros(mass.shape)
-    line = Line(0 * whole.c, whole.c, -one_hot(whole.y, whole.K), zeros)
-    walk, settled = Walk(whole.matrix, whole.y, line, mass, start), mass.argmax(1)
-    pieces = (_entries(piece, whole.c) for piece in walk.pieces(high, _ACCURACY))
-    parts = training, bias, settled, low == 0
-    try:
-        found = collect(
-            islice(pieces, max_events),
-            size=lambda entries: 1,
-            note=lambda entries: f"C = {entries.stop:.3g}",
-            verbose=verbose,
-            desc="path",
-            unit=" pieces",
-        )
-    except KeyboardInterrupt as interruption:
-        if getattr(interruption, "finished", None):
-            interruption.path = _path_of(*parts, interruption.finished, False)
-        raise
-    return _complete(parts, found, walk, high)
+    return _followed(training, float(fit_intercept), _range(C), max_events, verbose)
