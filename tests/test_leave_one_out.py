@@ -1,9 +1,6 @@
 """Labels of rows that are left out: whatever is proved is what the optimum without the row says."""
 
 import pickle
-import signal
-import threading
-import time
 import warnings
 from dataclasses import replace
 
@@ -196,18 +193,6 @@ def test_other_rows_and_a_hard_margin_are_refused():
     hard = CrammerSingerSVC(C=np.inf, kernel="linear").fit(X[:15], y[:15])
     with pytest.raises(ValueError, match="finite C"):
         hard.leave_one_out(X[:15], y[:15])
-
-
-def test_an_interrupt_ends_it_at_once():
-    digits, labels = load_digits(return_X_y=True)
-    model = CrammerSingerSVC(tol=1e-6).fit(digits, labels)
-    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-    start = time.perf_counter()
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        model.leave_one_out(digits, labels)
-    timer.join()
-    assert time.perf_counter() - start < 20
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -220,6 +220,11 @@ def three(n, d):
     return [X[y == k] for k in range(3)]
 
 
+def left_out(model):
+    """A fit, and all of its rows left out one at a time."""
+    return lambda X, y: model.fit(X, y).leave_one_out(X, y)
+
+
 LONG = {  # each takes many times the latest moment
     "TwinKSVC": (classes(6000, 20), mcsvm_lit.TwinKSVC().fit),
     "TwinKSVC by threads": (classes(6000, 20), mcsvm_lit.TwinKSVC(n_jobs=2).fit),
@@ -228,6 +233,12 @@ LONG = {  # each takes many times the latest moment
     "twin_path": (three(9000, 20), mcsvm_lit.twin_path),
     "wide twin_path": (three(6000, 300), mcsvm_lit.twin_path),
     "epsilon_path": (three(9000, 20), mcsvm_lit.epsilon_path),
+    "c_path": (classes(700, 5), mcsvm_lit.c_path),
+    "each row left out": (classes(3000, 5), left_out(mcsvm_lit.CrammerSingerSVC())),
+    "each row left out, logistic": (
+        classes(1500, 5),
+        left_out(mcsvm_lit.KernelLogisticRegression()),
+    ),
 }
 
 
