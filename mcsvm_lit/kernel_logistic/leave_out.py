@@ -194,7 +194,8 @@ class Parabola(NamedTuple):
         Its three parts.
     grown, ratio : array (m, K)
         1 / H without the examples that are forgotten, and how much that is more; zero for class k.
-    wrong, share : float
+    wrong : float
+    share : array (m,)
         What rounding can add to the slope and to the bend, for each unit that is carried.
     """
 
@@ -204,7 +205,7 @@ class Parabola(NamedTuple):
     grown: np.ndarray
     ratio: np.ndarray
     wrong: float
-    share: float
+    share: np.ndarray
 
     @classmethod
     def of(cls, fit, carriers, points):
@@ -221,7 +222,7 @@ class Parabola(NamedTuple):
         slope = (carriers.slope - points.slope) * grown
         size = np.abs(fit.scores).max() + np.abs(np.log(np.maximum(fit.η, LEAST))).max()
         wrong = 4 * fit.errors.max() + roundoff(n + 40) * (1 + size)
-        share = 2 * fit.largest * (fit.κ + roundoff(2 * n + 60))
+        share = 2 * np.maximum(fit.largest, points.diagonal) * (fit.κ + roundoff(2 * n + 60))
         level = fit.slack - points.forgotten + fit.apart**2 / NEAR
         return cls(bend, slope, level, grown, ratio, wrong, share)
 
@@ -326,7 +327,8 @@ def label_at(problem, state, row, size):  # kernel values of the point (n,), its
     scores = (row @ α + b)[None]
     errors = score_rounding(np.array([size]), α, problem.gram.sizes, fit.κ).max(1)
     if not problem.intercept:
-        ball = without_each(scores, 0 * scores, np.array([size]), fit.slack, errors)
+        known = fit.slack, errors, fit.κ, fit.apart
+        ball = without_each(scores, 0 * scores, np.array([size]), *known)
         return scores[0].argmax(), winning_leads(scores)[0] > ball.bound[0]
     carriers, _ = carriers_of(fit, scores[0].argmax(), problem.gram.times)
     at, diagonal = (row @ carriers.weights)[None], np.array([size**2])
