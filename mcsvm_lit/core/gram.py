@@ -12,13 +12,13 @@ __all__ = [
     "gram_delete",
 ]
 
-# %% ../../nbs/core/07a_gram.ipynb #2ab0761f
+# %% ../../nbs/core/07a_gram.ipynb #520fd382
 import numpy as np
 
 from mcsvm_lit.engine.compiled import kernel
 
 
-# %% ../../nbs/core/07a_gram.ipynb #a58c489e
+# %% ../../nbs/core/07a_gram.ipynb #c1da85d1
 @kernel("f8[:,::1], i8[::1], f8[::1], i8, f8[::1]")
 def add_combination(M, which, w, m, out):  # changes out
     "Add w_1 times one row of M, w_2 times another, ..., m of them, to `out`."
@@ -36,7 +36,7 @@ def add_combination(M, which, w, m, out):  # changes out
         k += 1
 
 
-# %% ../../nbs/core/07a_gram.ipynb #df6b497d
+# %% ../../nbs/core/07a_gram.ipynb #77d67d7f
 _MOST_CORRECTIONS = 6
 _SETTLED = 1e-9  # after a correction by this share of x the next one would be lost in rounding
 
@@ -67,7 +67,7 @@ def gram_solve(Q, B, m, b, x):  # fills x -> the last correction, as a share of 
     return share
 
 
-# %% ../../nbs/core/07a_gram.ipynb #c9f79c62
+# %% ../../nbs/core/07a_gram.ipynb #928c563e
 _DOUBTFUL = 1e-3  # where a smaller share of a row is new, its combination is corrected
 
 
@@ -113,7 +113,7 @@ def gram_share(Q, B, m, z):  # fills z -> σ
     return new
 
 
-# %% ../../nbs/core/07a_gram.ipynb #4bc9dc0b
+# %% ../../nbs/core/07a_gram.ipynb #6cea713a
 @kernel("f8[:,::1], f8[:,::1], i8, i8")
 def gram_delete(Q, B, m, p):  # changes Q and B
     "Row p of m leaves, (7a.3), and the last row takes its place."
