@@ -135,11 +135,11 @@ class WholeFit:
 
 # %% ../../nbs/core/06_estimators.ipynb #4a8fbe25
 def kernel_scores(kernel, X, V, A, memory=8):
-    "Return `kernel(X, V) @ A`, by blocks of rows of at most `memory` megabytes of kernel values."
+    "Return `kernel(X, V) @ A` for validated rows, by blocks of `memory` megabytes of values."
     rows = max(1, int(memory * 2**20 / 8 / max(1, len(A))))
     blocks = [slice(i, i + rows) for i in range(0, max(1, X.shape[0]), rows)]
     size = 0 if callable(kernel.name) else X.shape[0] * len(A)  # a user's function runs alone
-    return np.vstack(in_blocks(lambda I: kernel(X[I], V) @ A, blocks, size))
+    return np.vstack(in_blocks(lambda I: kernel.between(X[I], V) @ A, blocks, size))
 
 
 # %% ../../nbs/core/06_estimators.ipynb #acae54e37e7d407bbb7b55eff062a284

@@ -17,7 +17,7 @@ from sklearn.utils import check_X_y
 
 from mcsvm_lit.core.certificates import Certificate
 from mcsvm_lit.core.estimators import callers_level, kernel_scores
-from mcsvm_lit.core.kernels import KERNELS, Kernel
+from mcsvm_lit.core.kernels import KERNELS, Kernel, checked_data
 from mcsvm_lit.core.losses import one_hot
 from mcsvm_lit.core.paths import ExactPath, ends_and_middles, largest, widest_run
 from mcsvm_lit.core.semidefinite import refuse_indefinite
@@ -301,11 +301,11 @@ class CPath(ExactPath):
     def decision(self, X, C):  # -> (m, K)
         "The scores of the classes for every row of X, by the classifier at one C."
         α = own_and_rest(self.distributions(C), self.y, float(C) * self.weights)
-        kernel, X = self.problem.kernel, np.asarray(X, float)
+        kernel = self.problem.kernel
         if self.kernel == "precomputed":
-            return (X[:, self.rows] + self.shift) @ α
+            return (np.asarray(X, float)[:, self.rows] + self.shift) @ α
         used = np.flatnonzero(α.any(1))
-        return kernel_scores(kernel, X, self.X[used], α[used])
+        return kernel_scores(kernel, checked_data(kernel, X), self.X[used], α[used])
 
     def predict(self, X, C):  # -> (m,)
         "The class index with the highest score, for every row of X at one C."
