@@ -199,6 +199,9 @@ def judged_ranking(model, data):
     Y = high(relevant)[y]
     A, S, b = high(model.dual_coef_), model.support_, high(model.intercept_)
     F, half, length = expanded(model, X, S, centred(A, model.border))
+    far = reach(model, X)
+    if model.fit_intercept:  # one feature more, whose value is one
+        length, far = length + abs(A).sum(), far + 1
     if model.kernel == "linear":
         coef = centred(high(model.coef_).T, model.border)
         F, half = X @ coef, (coef**2).sum() / 2
@@ -209,7 +212,7 @@ def judged_ranking(model, data):
     G = (F + b)[:, None, :] + 1 - (F + b)[:, :, None]
     loss = np.where(above, np.maximum(G, Decimal(0)), Decimal(0)).max(2).sum(1)
     P = half + (b**2).sum() / 2 + high(model.C) * w @ loss
-    size = length**2 + high(model.C) * w.sum() * (1 + reach(model, X) * length + abs(b).sum())
+    size = length**2 + high(model.C) * w.sum() * (1 + far * length + abs(b).sum())
     yield Recomputed(model.certificate_, P, None, size * Y.shape[1])
 
 
@@ -382,6 +385,7 @@ def judged_stream(model, data):
         gram = coef.T @ kernel_values(model, Z, Z) @ coef
         length = kernel_diagonal(model, Z, np.arange(len(Z))) @ abs(coef).sum(1)
         length *= FACTOR
+        worse = high(np.linalg.cond(kernel_values(model, Z, Z).astype(float)))  # of projections
     F, half = F + b, np.trace(gram) / 2
     rows = np.arange(len(y))
     if len(b) == 1:  # the second class's score minus the first's
@@ -398,7 +402,8 @@ def judged_stream(model, data):
     P = half + norm + c @ loss
     size = length**2 + c.sum() * (1 + reach(model, X) * length + abs(b).max())
     if model.kernel != "linear":  # the dual point is one of all rows, and nobody stores it
-        size += (c.sum() * reach(model, X)) ** 2
+        penalised = crammer_singer and model.fit_intercept
+        size += min(worse, FACTOR**4) * (c.sum() * (reach(model, X) + penalised)) ** 2
     yield Recomputed(model.certificate_, P, None, size)
     yield Recomputed(model.full_certificate_, P, None, size)
 
@@ -499,6 +504,12 @@ def plane_programs(model, data):
             yield PlaneProgram(mine, q, data.w, λ, high(model.standard_.ridge))
 
 
+def drowned(program, frame):
+    """Is the rounding of kernel values, beside the ridge, more than the zero plane's objective?"""
+    residual = high(1.2e-16) * (program.c @ frame.lengths) ** 2
+    return residual > program.lam * program.ridge * (program.c[~program.own] @ program.q)
+
+
 def judged_planes(model, data):
     frame, c = framed(model, data), model.certificate_
     squares = (high(model.norms_.ravel()) * high(model.standard_.size)) ** 2
@@ -519,9 +530,10 @@ def judged_planes(model, data):
         size += steep * (program.c[~own] @ lengths[~own])
         # values of a kernel are dozens of units of rounding off, and move the dual with them
         sizes.append(float(size) * (1 if model.kernel == "linear" else 10))
-        moved.append(0.0 if model.kernel == "linear" else float(pull**2 / (λ * program.ridge)))
+        moved.append(0.0 if model.kernel == "linear" else float(10 * pull**2 / (λ * program.ridge)))
     k = int(np.argmin([abs(P - high(c.primal)) for P in values]))
-    yield Recomputed(c, values[k], None, sizes[k] + moved[k])
+    size = inf if model.kernel != "linear" and drowned(programs[k], frame) else sizes[k]
+    yield Recomputed(c, values[k], None, size + moved[k])
     for j in {k, len(values) - 1}:
         better = programs[j].better(frame.G)
         if j == k and getattr(model, "rank", None) is None and model.kernel == "linear":

@@ -287,7 +287,10 @@ class KeptPlanes:
         return FoundPlane(plane, norm, certificate if self.few else full, full)
 
     def among_all(self, certificate, task, plane, z, pair):
-        "The certificate among all planes of the kernel, whose features may have lost digits."
+        """The certificate among all planes of the kernel, whose features may have lost digits.
+
+        No plane has a negative objective, so zero bounds it where the multipliers prove less.
+        """
         values, (rows, a, b) = self.values, plane
         w = Vector(rows, a * values.size, 0.0)
         z_of_task = np.empty(len(z))
@@ -297,6 +300,7 @@ class KeptPlanes:
         if self.few:
             return replace(full, n_iter=certificate.n_iter)
         proved = full.gap + full.rounding - certificate.gap
+        proved = min(proved, certificate.dual + certificate.rounding)
         return replace(certificate, rounding=max(certificate.rounding, proved))
 
     def measured(self, certificate, task, f, errors, norms):  # norms: ‖w‖, a bound before rounding
