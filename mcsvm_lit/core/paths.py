@@ -30,7 +30,7 @@ from numpy.lib import format as npy
 
 # %% ../../nbs/core/09_paths.ipynb #243ff069
 def piece_and_share(knots, values):  # ascending ends of the pieces, values -> indices, shares
-    "The piece in which each value lies, and how far along it, (9.1)."
+    "The piece in which each value lies, and how far along it, (9.3)."
     knots, values = np.asarray(knots, float), np.asarray(values, float)
     piece = np.clip(np.searchsorted(knots, values, "right") - 1, 0, max(len(knots) - 2, 0))
     after = np.minimum(piece + 1, len(knots) - 1)

@@ -66,7 +66,7 @@ GRID = 2.0 ** np.arange(-8, 13)  # λ
 _N_FOLDS = 5
 
 
-def _held_out_right(training, fold, scheme, lams, epsilon=0.2, ridge=1e-4):  # -> (len(lams),)
+def _held_out_right(training, fold, scheme, lams, epsilon, ridge):  # -> (len(lams),)
     "How many samples of a fold each λ gets right."
     X, y = training.X, training.y
     parts = programs(X[fold.train], y[fold.train], scheme, epsilon, ridge)

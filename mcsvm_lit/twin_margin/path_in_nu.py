@@ -200,8 +200,8 @@ def nu_path_points(
 
 def _apart(A, B):  # rows with the same inner products, but for rounding -> number
     "By how much their inner products can differ."
-    computed = np.abs(A @ A.T - B @ B.T).max(initial=0.0)
-    return float(computed + 2 * roundoff(A.shape[1] + 2) * (A**2).sum(1).max(initial=0.0))
+    computed = np.abs(A @ A.T - B @ B.T).max()
+    return float(computed + 2 * roundoff(A.shape[1] + 2) * (A**2).sum(1).max())
 
 
 def _traced(A, Q, c=None, noise=0.0):

@@ -148,9 +148,8 @@ def _rates(rows, bounds, moves):  # -> rates of λ, of the coefficients, of w, a
 
 def _direction(at, features):  # RadiusState, `FeaturesDrop` or `FeaturesJoin` -> Direction
     "The direction in which the solution moves as the radius grows."
-    θ, (low, high) = multiplier(at.g, at.λ, 0.0, at.u, np.ones(len(at.λ)))
-    unique = high - low <= _PATH.zero
-    i = np.flatnonzero(np.abs(at.g + θ) <= _PATH.zero) if unique else np.zeros(0, int)
+    θ, _ = multiplier(at.g, at.λ, 0.0, at.u, np.ones(len(at.λ)))  # the middle of an interval
+    i = np.flatnonzero(np.abs(at.g + θ) <= _PATH.zero)
     lo = np.where(at.λ[i] > _PATH.zero * at.u, -np.inf, 0.0)
     hi = np.where(at.λ[i] < at.u - _PATH.zero * at.u, np.inf, 0.0)
     for moves in features.candidates(at):

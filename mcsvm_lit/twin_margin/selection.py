@@ -47,9 +47,9 @@ class Candidate(NamedTuple):
 
     params: dict
     kernel: Kernel  # not fitted to any rows yet
-    radius: float = 0.0
-    norm: float = 2
-    intervals: bool = False
+    radius: float
+    norm: float
+    intervals: bool
 
     @property
     def on_path(self):
@@ -79,8 +79,8 @@ class Candidate(NamedTuple):
         return Moves(np.full(len(training), float(self.radius)), self.norm, self.intervals)
 
     def shift(self, training):  # -> by how much images move, where that is the same for all
-        if not self.radius or training.kernel.name == "linear":
-            return self.radius
+        if not self.radius:
+            return 0.0
         R = kernel_radius(training.kernel, training.X[:1], np.array([self.radius]), self.norm)
         return float(R[0])
 
@@ -182,7 +182,7 @@ def _judges(candidate, search):  # -> for each fold its classes, edges, ratios
     edges, r = _grid_edges(search.nu, [])
 
     def solved(fold):
-        part = candidate.fitted(search.training, fold if candidate.scaled else None)
+        part = candidate.fitted(search.training, fold)
         return _solved_planes(part, fold, candidate, r, search.goal)
 
     return list(across(solved, search.folds, search.n_jobs)), edges, r
