@@ -216,10 +216,10 @@ class Leaper:
 
     def __init__(self, examples):
         shape = examples.G.shape
-        self.trail, self.effect = np.zeros((2, *shape)), np.zeros((2, *shape))
-        self.Δα, self.ΔF = np.empty(shape), np.empty(shape)
-        self.start_η, self.start_G = examples.η.copy(), examples.G.copy()
+        self.trail, self.effect = np.empty((2, *shape)), np.empty((2, *shape))
+        self.start_η, self.start_G, self.Δα, self.ΔF = np.empty((4, *shape))
         self.gaps, self.stretch = [], FIRST_STRETCH
+        self.forget(examples)
 
     def forget(self, examples):
         "Begin again from here, with no trail."
