@@ -38,7 +38,8 @@ from test_behaviour import (
 )
 
 import mcsvm_lit
-from mcsvm_lit.core import linear_algebra, losses
+from mcsvm_lit import c_path
+from mcsvm_lit.core import gram, linear_algebra, losses
 from mcsvm_lit.engine import compiled
 from mcsvm_lit.engine.compiled import library, name_of, package_kernels
 from mcsvm_lit.kernel_logistic.paper import section_5
@@ -140,6 +141,9 @@ def more_calls():
     F, y = np.ascontiguousarray(Z[:, :3]), np.arange(12) % 3
     for loss in losses.Softmax(), losses.Hinge(1.0):
         loss.look(F, y, np.linspace(0.5, 2.0, 12))
+    Q = Z @ Z.T + np.eye(12)
+    gram.gram_renew(Q, np.zeros((12, 12)), 12)
+    c_path(Z.round(), y, kernel="linear")  # many ties
 
 
 @cache

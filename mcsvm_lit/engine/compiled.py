@@ -17,6 +17,7 @@ __all__ = [
     "Indices",
     "IndexMatrix",
     "Flags",
+    "FlagMatrix",
     "cache_folder",
     "is_record",
     "Compiled",
@@ -527,6 +528,7 @@ Tensor = Annotated[np.ndarray, "f8[:,:,::1]"]
 Indices = Annotated[np.ndarray, "i8[::1]"]
 IndexMatrix = Annotated[np.ndarray, "i8[:,::1]"]
 Flags = Annotated[np.ndarray, "b1[::1]"]
+FlagMatrix = Annotated[np.ndarray, "b1[:,::1]"]
 
 
 # %% ../../nbs/engine/80_compiled.ipynb #6337f20e

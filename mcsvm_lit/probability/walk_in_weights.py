@@ -6,7 +6,6 @@
 __all__ = [
     "NARROW_ROWS",
     "EVENTS",
-    "FlagMatrix",
     "Rows",
     "Stage",
     "Sets",
@@ -21,12 +20,20 @@ __all__ = [
 ]
 
 # %% ../../nbs/probability/52d_walk_in_weights.ipynb #bfc950e3
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from mcsvm_lit.engine.compiled import IndexMatrix, Indices, Matrix, Tensor, Vector, kernel
+from mcsvm_lit.engine.compiled import (
+    FlagMatrix,
+    IndexMatrix,
+    Indices,
+    Matrix,
+    Tensor,
+    Vector,
+    kernel,
+)
 from mcsvm_lit.probability.interior_loops import interior_point
 from mcsvm_lit.probability.interior_point import CURVATURE, conditions
 
@@ -37,8 +44,6 @@ NARROW_ROWS = 8
 _STORED = 4000
 _SMALL_SYSTEM = 24
 EVENTS = 50
-
-FlagMatrix = Annotated[np.ndarray, "b1[:,::1]"]
 
 
 class Rows(NamedTuple):
