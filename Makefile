@@ -11,7 +11,7 @@ help:
 	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them, REPLICATIONS=20 no more than that), ours beside theirs'
 	@echo 'make page          export, format, look at and run one page (NB=nbs/core/05_boxqp.ipynb) with its checks, and the tests of its module'
 	@echo 'make test          check code, pages and site, run every notebook, test the installed package; what has passed is skipped (FULL=1 skips nothing)'
-	@echo 'make fuzz          hostile data for every classifier, HOURS=8 of them; what fails is kept as a test'
+	@echo 'make fuzz          hostile data for every classifier, HOURS=8 of them; what fails is kept as a test; then FORGED=10000 forged files of each kind'
 	@echo 'make mutants       make mistakes in a page (PAGE=nbs/core/04_certificates.ipynb) and list those that it does not notice'
 	@echo 'make reading       how the pages read: what they show, how much is prose, where the first picture stands'
 	@echo 'make format        format notebooks and modules, and make the fixes that are safe'
@@ -78,6 +78,7 @@ test: .venv/.ready
 
 fuzz: .venv/.ready
 	@$(PY) tools/fuzz.py --hours $(or $(HOURS),1) $(FUZZ)
+	@$(PY) tests/test_forged_files.py $(or $(FORGED),10000)
 
 mutants: .venv/.ready
 	@$(PY) tools/mutants.py $(or $(PAGE),$(error which page? make mutants PAGE=nbs/core/04_certificates.ipynb)) $(MUTANTS)

@@ -199,6 +199,9 @@ def judged_ranking(model, data):
     Y = high(relevant)[y]
     A, S, b = high(model.dual_coef_), model.support_, high(model.intercept_)
     F, half, length = expanded(model, X, S, centred(A, model.border))
+    far = reach(model, X)
+    if model.fit_intercept:  # one feature more, whose value is one
+        length, far = length + abs(A).sum(), far + 1
     if model.kernel == "linear":
         coef = centred(high(model.coef_).T, model.border)
         F, half = X @ coef, (coef**2).sum() / 2
@@ -209,7 +212,7 @@ def judged_ranking(model, data):
     G = (F + b)[:, None, :] + 1 - (F + b)[:, :, None]
     loss = np.where(above, np.maximum(G, Decimal(0)), Decimal(0)).max(2).sum(1)
     P = half + (b**2).sum() / 2 + high(model.C) * w @ loss
-    size = length**2 + high(model.C) * w.sum() * (1 + reach(model, X) * length + abs(b).sum())
+    size = length**2 + high(model.C) * w.sum() * (1 + far * length + abs(b).sum())
     yield Recomputed(model.certificate_, P, None, size * Y.shape[1])
 
 
@@ -382,6 +385,7 @@ def judged_stream(model, data):
         gram = coef.T @ kernel_values(model, Z, Z) @ coef
         length = kernel_diagonal(model, Z, np.arange(len(Z))) @ abs(coef).sum(1)
         length *= FACTOR
+        worse = high(np.linalg.cond(kernel_values(model, Z, Z).astype(float)))  # of projections
     F, half = F + b, np.trace(gram) / 2
     rows = np.arange(len(y))
     if len(b) == 1:  # the second class's score minus the first's
@@ -398,7 +402,36 @@ def judged_stream(model, data):
     P = half + norm + c @ loss
     size = length**2 + c.sum() * (1 + reach(model, X) * length + abs(b).max())
     if model.kernel != "linear":  # the dual point is one of all rows, and nobody stores it
-        size += (c.sum() * reach(model, X)) ** 2
+        penalised = crammer_singer and model.fit_intercept
+        size += min(worse, FACTOR**4) * (c.sum() * (reach(model, X) + penalised)) ** 2
+    yield Recomputed(model.certificate_, P, None, size)
+    yield Recomputed(model.full_certificate_, P, None, size)
+
+
+def judged_span(model, data):
+    """A classifier in the span of landmarks: its objective, for both of its certificates."""
+    X, y, w, _ = data
+    S, A, b = model.support_, high(model.dual_coef_), high(model.intercept_)
+    F, half, length = expanded(model, X, S, A)
+    length *= FACTOR
+    rows, c, far = np.arange(len(y)), high(model.C) * w, reach(model, X)
+    if A.shape[1] == 1:
+        loss = softplus(-np.where(y == 1, 1, -1) * (F[:, 0] + b))
+    elif type(model).__name__ == "CrammerSingerSVC":
+        b = np.concatenate([-b, b]) / 2 if len(b) == 1 else b
+        half += b @ b / 2
+        rivals = F + b + (1 - np.eye(F.shape[1], dtype=int)[y])
+        loss = rivals.max(1) - (F + b)[rows, y]
+        far += model.fit_intercept
+    else:
+        F = F + b
+        top = F.max(1, keepdims=True)
+        loss = log(exp(F - top).sum(1)) + top[:, 0] - F[rows, y]
+    P = half + c @ loss
+    # the dual point is one of all rows, whose projections are known as well as the span is
+    worse = high(np.linalg.cond(kernel_values(model, X[S], X[S]).astype(float)))
+    size = length**2 + c.sum() * (1 + far * length + abs(b).max())
+    size += min(worse, FACTOR**4) * (c.sum() * far) ** 2
     yield Recomputed(model.certificate_, P, None, size)
     yield Recomputed(model.full_certificate_, P, None, size)
 
@@ -499,6 +532,12 @@ def plane_programs(model, data):
             yield PlaneProgram(mine, q, data.w, λ, high(model.standard_.ridge))
 
 
+def drowned(program, frame):
+    """Is the rounding of kernel values, beside the ridge, more than the zero plane's objective?"""
+    residual = high(1.2e-16) * (program.c @ frame.lengths) ** 2
+    return residual > program.lam * program.ridge * (program.c[~program.own] @ program.q)
+
+
 def judged_planes(model, data):
     frame, c = framed(model, data), model.certificate_
     squares = (high(model.norms_.ravel()) * high(model.standard_.size)) ** 2
@@ -519,12 +558,15 @@ def judged_planes(model, data):
         size += steep * (program.c[~own] @ lengths[~own])
         # values of a kernel are dozens of units of rounding off, and move the dual with them
         sizes.append(float(size) * (1 if model.kernel == "linear" else 10))
-        moved.append(0.0 if model.kernel == "linear" else float(pull**2 / (λ * program.ridge)))
+        moved.append(0.0 if model.kernel == "linear" else float(10 * pull**2 / (λ * program.ridge)))
     k = int(np.argmin([abs(P - high(c.primal)) for P in values]))
-    yield Recomputed(c, values[k], None, sizes[k] + moved[k])
+    size = inf if model.kernel != "linear" and drowned(programs[k], frame) else sizes[k]
+    yield Recomputed(c, values[k], None, size + moved[k])
+    if getattr(model, "rank", None) is not None:
+        return  # there may be better planes, among those of more landmarks
     for j in {k, len(values) - 1}:
         better = programs[j].better(frame.G)
-        if j == k and getattr(model, "rank", None) is None and model.kernel == "linear":
+        if j == k and model.kernel == "linear":
             yield Above(c, better)
         yield Farther(c, values[j], better, sizes[j])
 
@@ -572,8 +614,11 @@ def judged_probabilities(model, data):
     F, A = functions(model, data)
     objectives = of_pairs if of_two(model) else of_all_classes
     found = objectives(model, data, F, squared_norms(model, data, A), A)
-    near = min(found, key=lambda one: abs(one.primal - high(model.certificate_.primal)))
-    yield near
+    off = [abs(one.primal - high(model.certificate_.primal)) for one in found]
+    level = min(off) + high(1e-9) * abs(high(model.certificate_.primal))
+    # pairs that share a class of little weight have nearly the same objective
+    alike = [one for one, far in zip(found, off) if far <= level]
+    yield found[int(np.argmin(off))]._replace(size=max(one.size for one in alike))
     c, unit = model.certificate_, 2 * float(high(model.C) * data.w.sum())
     for one in found:
         if one.dual is None or not c.converged or not c.certifiable:
@@ -683,16 +728,20 @@ JUDGES = {
 }
 
 
+SPANNING = "CrammerSingerSVC", "KernelLogisticRegression"  # with landmarks, in memory
+
+
 def dishonest(name, model, training):
     """Complaints about certificates that exact arithmetic contradicts."""
     if name not in JUDGES or not np.isfinite(model.certificate_.primal):
         return  # what is not finite has been reported
     if model.kernel not in ("linear", "rbf", "poly", "precomputed"):
         return
-    if getattr(model, "rank", None) is not None and not hasattr(model, "landmarks_"):
-        return  # coefficients of landmarks say nothing of the examples
+    judges = JUDGES
+    if getattr(model, "rank", None) is not None and model.kernel != "linear":
+        judges = JUDGES | dict.fromkeys(SPANNING, judged_span)
     with localcontext(DIGITS):
-        for found in JUDGES[name](model, data_of(training, model)):
+        for found in judges[name](model, data_of(training, model)):
             yield from found.complaints()
 
 

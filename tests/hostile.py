@@ -20,6 +20,7 @@ from math import inf
 
 import numpy as np
 from exact import dishonest, wrong_scores, wrong_votes
+from proved import disproved
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -694,6 +695,7 @@ def judge(name, case):
             complaints += out_of_bounds(case, training, model, Z)
             complaints += dishonest(name, model, training)
             complaints += wrong_scores(name, model, training, Z)
+            complaints += disproved(case, training, model, Z, fitted)
             complaints += another_problem(name, training, model)
             complaints += broken_law(name, case, training, model)
         except Exception as error:

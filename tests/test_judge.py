@@ -1,4 +1,4 @@
-"""The judge of hostile fits, judged: forty broken packages, of which it has to see every one.
+"""The judge of hostile fits, judged: fifty broken packages, of which it has to see every one.
 
 Each fault is planted into a classifier that is right. `tests/hostile.py` must complain about one of
 the first cases drawn; without the fault it has nothing to say about the same cases.
@@ -22,6 +22,7 @@ from mcsvm_lit import (
     TwinKSVCCV,
     TwinMarginSVC,
 )
+from mcsvm_lit.crammer_singer import classifier
 
 SEED, CASES = 31 * 10**9, 60
 CLASSES = {
@@ -75,7 +76,7 @@ def answers(name, change):
 
     def plant(cls, patch):
         method = getattr(cls, name)
-        patch.setattr(cls, name, lambda self, X: change(self, method(self, X), X))
+        patch.setattr(cls, name, lambda self, X, *more: change(self, method(self, X, *more), X))
 
     return plant
 
@@ -218,6 +219,37 @@ def fearless(cls, patch):
     patch.setattr(cls, "fit", broken)
 
 
+def all_as_they_are(model, left, X):
+    """Each row that is left out gets the label that it has with it, and this counts as proved."""
+    return left._replace(labels=model.predict(X), proved=np.ones(len(left.proved), bool))
+
+
+def miscounted(model, left, X):
+    return left._replace(errors=(left.errors[0], left.errors[1] + 1))
+
+
+def longer_proof(cls, patch):
+    """One label more is said to be proved than the file proves."""
+    prove = cls.prove
+
+    def broken(self, *args):
+        gap, proved = prove(self, *args)
+        return gap, np.r_[True, proved[:-1]] | proved
+
+    patch.setattr(cls, "prove", broken)
+
+
+def smaller_gap(cls, patch):
+    """The proof claims a gap that its numbers do not have."""
+    write = classifier.proof_of
+
+    def broken(*args):
+        proof, text = write(*args)
+        return proof | dict(gap=str(float(proof["gap"]) / 2)), text
+
+    patch.setattr(classifier, "proof_of", broken)
+
+
 CS, KLR, TRUNCATED = "CrammerSingerSVC", "KernelLogisticRegression", "TruncatedHingeSVC"
 MARGIN, RANKING = "TwinMarginSVC", "LabelRankingSVC"
 PLANES, CHOSEN, MANY = "TwinKSVC", "TwinKSVCCV", "SVMProbabilityClassifier"
@@ -278,6 +310,22 @@ FAULTS = {
         KLR,
         answers("decision_bounds", lambda m, bounds, X: bounds / 30),
     ),
+    "rows that are left out keep their labels": (CS, answers("leave_one_out", all_as_they_are)),
+    "rows left out of logistic regression keep theirs": (
+        KLR,
+        answers("leave_one_out", all_as_they_are),
+    ),
+    "errors of rows that are left out are miscounted": (KLR, answers("leave_one_out", miscounted)),
+    "labels are said to be safe twice as far": (
+        CS,
+        answers("certified_radius", lambda m, r, X: 2 * r),
+    ),
+    "labels of logistic regression are safe twice as far": (
+        KLR,
+        answers("certified_radius", lambda m, r, X: 2 * r),
+    ),
+    "a proof has fewer labels than it says": (CS, longer_proof),
+    "a proof claims half of its gap": (CS, smaller_gap),
     "the order of rows matters": (CS, before_fit(first_heavier)),
     "rows of weight zero count": (KLR, before_fit(absent_count)),
     "sparse rows are others": (CS, before_fit(sparse_is_different)),
@@ -337,5 +385,5 @@ def test_every_planted_fault_is_seen(fault, monkeypatch):
     assert found, fault
 
 
-def test_there_are_forty_faults():
-    assert len(FAULTS) >= 40
+def test_there_are_fifty_faults():
+    assert len(FAULTS) >= 50

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from mcsvm_lit import CrammerSingerSVC
 from mcsvm_lit.crammer_singer import verify
@@ -56,6 +57,22 @@ def test_what_is_written_is_accepted_and_true(name, weights, tmp_path):
         assert proved.sum() >= fit.certified(np.r_[X, NEW]).sum()  # up to the bounds on rounding
     best = CrammerSingerSVC(tol=1e-10, **FITS[name] | {"rank": None}).fit(X, NAMES, w)
     assert (best.predict(np.r_[X, NEW]) == fit.predict(np.r_[X, NEW]))[proved].all()
+
+
+def test_a_label_that_the_file_contradicts_is_not_said_to_be_proved(tmp_path):
+    """Of a fit that stopped early the multipliers may prove another label than `predict` gives."""
+    g = np.random.default_rng(1)
+    rows, labels = np.outer(g.normal(size=4), 10 ** g.uniform(-3, 3, 40)), np.arange(4)
+    points = g.normal(size=(300, 1)) * rows[:1]
+    fit = CrammerSingerSVC(C=1e-3, kernel="linear", fit_intercept=True, max_iter=5)
+    with pytest.warns(ConvergenceWarning):
+        fit.fit(rows, labels)
+    _, proved = fit.prove(tmp_path / "a.json", rows, labels, points)
+    _, _, in_file = verify.check(*read(tmp_path / "a.json"))
+    best = CrammerSingerSVC(C=1e-3, kernel="linear", fit_intercept=True, tol=1e-10)
+    points = np.r_[rows, points]
+    right = best.fit(rows, labels).predict(points) == fit.predict(points)
+    assert right[proved].all() and proved.sum() < in_file and not right.all()
 
 
 def test_sparse_rows_and_copies(tmp_path):

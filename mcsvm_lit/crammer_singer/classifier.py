@@ -508,7 +508,8 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
         gap : float
             The duality gap that is proved.
         proved : ndarray of shape (n_samples + n_new,) of bool
-            Which labels are proved to be those of the exact optimum, of `X` and then of `X_new`.
+            Where the label of `predict` is proved to be that of the exact optimum, of `X` and then
+            of `X_new`.
         """
         if np.isinf(self.C) or len(self._table):
             raise ValueError(
@@ -526,9 +527,11 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
         proof, text = proof_of(problem, self.C, w, self.classes_, η, others)
         write_proof(path, proof, text)
         order = np.r_[rows, absent, np.arange(len(X), len(X) + len(X_new))]
-        proved = np.zeros(len(order), bool)
-        proved[order[[i for i, _ in proof["labels"]]]] = True
-        return float(proof["gap"]), proved
+        optimal = np.full(len(order), -1)
+        for i, label in proof["labels"]:
+            optimal[order[i]] = label
+        labels = np.r_[self._scores(X).argmax(1), self._scores(X_new).argmax(1)]
+        return float(proof["gap"]), optimal == labels
 
     def _gathered(self, X, y, sample_weight, merge=True):  # -> Training
         "The training data of the fit again, from its rows, labels and weights."

@@ -171,8 +171,9 @@ def share_bounds(
 def normalised_bounds(low, high):  # of numbers of at least 0 (n, K) -> bounds of their shares
     "The smallest and the largest part that each number can be of the sum."
     low, high = np.maximum(low, 1e-300), np.maximum(high, 1e-300)
-    smallest = low / (low + high.sum(1, keepdims=True) - high)
-    return smallest, high / (high + low.sum(1, keepdims=True) - low)
+    of_others = 1 - np.eye(low.shape[1])  # sums of products, in which nothing cancels
+    smallest = low / (low + high @ of_others)
+    return smallest, high / (high + low @ of_others)
 
 
 def coupling_spread(low, high, K):  # shares of pairs (pairs, n) -> R (n, K, K), Δ (n, K + 1, K + 1)

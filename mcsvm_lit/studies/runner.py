@@ -54,7 +54,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -252,7 +251,7 @@ def _keep(file, asked, job, rows, seconds):
 
 
 # %% ../../nbs/studies/63_runner.ipynb #bb74a7a3
-def _whole(file, asked):  # -> (answer, its arrays)
+def _whole(file, asked):  # -> answer
     """The answer in a file and the file beside it; an error if anything is wrong with them."""
     beside = file.with_suffix(".npz")
     packed = beside.read_bytes() if beside.exists() else b""
@@ -263,7 +262,13 @@ def _whole(file, asked):  # -> (answer, its arrays)
     answer = json.loads(stored["answer"])
     if answer["asked"] != asked:
         raise ValueError("it answers another question")
-    return answer, arrays
+    rows = [{k: _restored(v, arrays) for k, v in row.items()} for row in answer["rows"]]
+    return dict(asked=asked, job=answer["job"], rows=rows, seconds=float(answer["seconds"]))
+
+
+def _restored(value, arrays):
+    """A value of a row, or the array that it names."""
+    return arrays[value["npz"]] if isinstance(value, dict) and "npz" in value else value
 
 
 def kept(file, asked):  # -> answer (a dictionary: asked, job, rows, seconds), or None
@@ -271,18 +276,12 @@ def kept(file, asked):  # -> answer (a dictionary: asked, job, rows, seconds), o
     if not file.exists():
         return None
     try:
-        answer, arrays = _whole(file, asked)
-    except (ValueError, KeyError, TypeError, OSError, BadZipFile):
+        return _whole(file, asked)
+    except Exception:  # a damaged file may break its readers in any way
         warnings.warn(
             f"{file} is damaged or another's: its replication is run again.", stacklevel=2
         )
         return None
-
-    def restored(v):
-        return arrays[v["npz"]] if isinstance(v, dict) and "npz" in v else v
-
-    rows = [{k: restored(v) for k, v in r.items()} for r in answer["rows"]]
-    return answer | dict(rows=rows)
 
 
 # %% ../../nbs/studies/63_runner.ipynb #935230ae

@@ -44,6 +44,8 @@ from mcsvm_lit.twin_ksvc.kernel_planes import (
     Slips,
     SolveByColumns,
     Vector,
+    _measure,
+    _slips,
     plane_certificate,
     plane_rounding,
     primal_value,
@@ -287,7 +289,10 @@ class KeptPlanes:
         return FoundPlane(plane, norm, certificate if self.few else full, full)
 
     def among_all(self, certificate, task, plane, z, pair):
-        "The certificate among all planes of the kernel, whose features may have lost digits."
+        """The certificate among all planes of the kernel, whose features may have lost digits.
+
+        No plane has a negative objective, so zero bounds it where the multipliers prove less.
+        """
         values, (rows, a, b) = self.values, plane
         w = Vector(rows, a * values.size, 0.0)
         z_of_task = np.empty(len(z))
@@ -297,6 +302,7 @@ class KeptPlanes:
         if self.few:
             return replace(full, n_iter=certificate.n_iter)
         proved = full.gap + full.rounding - certificate.gap
+        proved = min(proved, certificate.dual + certificate.rounding)
         return replace(certificate, rounding=max(certificate.rounding, proved))
 
     def measured(self, certificate, task, f, errors, norms):  # norms: ‖w‖, a bound before rounding
@@ -372,11 +378,21 @@ class KernelPlanes:
         problem = KernelPlane(space, q, self.training.weights[others], lam)
         solution = solve(problem, Goal(s.tol), [SolveByColumns()])
         state, certificate = solution.state, solution.certificate
-        full = certificate if space.exact else problem.full_certificate(state, tol=s.tol)
+        full = certificate
+        if not space.exact:
+            full = problem.full_certificate(state, tol=s.tol)
+            certificate = self.as_kept(problem.task, state, certificate)
         plane = rows, a, _ = self.values.unframed(*state.plane)
         square = a @ self.values.times(rows, rows, a)  # of what is kept: seen from the mean it
         norm = float(np.sqrt(max(square, 0.0)))  # may drown in what rounds there
         return FoundPlane(plane, norm, certificate, full)
+
+    def as_kept(self, task, state, certificate):
+        "The certificate with the objective of a plane by kernel values, as it predicts."
+        measured = _measure(self.values, task, state.plane)
+        slips = _slips(self.values, task, state.plane, measured, state.z)._replace(residual=0.0)
+        rounding = certificate.rounding + plane_rounding(task, measured, slips)
+        return replace(certificate, primal=primal_value(task, measured), rounding=rounding)
 
     def find_on_path(self, i, j, lam):  # -> FoundPlane
         "The same in explicit features: slow, but it bears kernel values that dwarf δ."
