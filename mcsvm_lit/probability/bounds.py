@@ -198,6 +198,7 @@ def coupling_bounds(low, high, K):  # shares of pairs (pairs, n) -> bounds of pr
     R, off = coupling_spread(low, high, K)
     x = np.concatenate([couple(R), np.zeros((len(R), 1))], 1)
     M = np.abs(np.linalg.inv(coupling_matrix(R))) @ off
+    M *= 1 + 1e-9  # a bound still; where M has the eigenvalue one the system would be singular
     ones = np.stack([(M @ np.abs(x)[..., None])[..., 0], np.ones(x.shape)], -1)
     answer = np.linalg.solve(np.eye(K + 1) - M, ones)
     sure = (answer[..., 1] > 0).all(1)[:, None]
