@@ -45,11 +45,11 @@ def test_what_failed_once_fails_no_more(name, case):
 
 def test_a_campaign_counts_fits_and_writes_down_every_failure(tmp_path, monkeypatch):
     campaign = fuzz.Campaign(["CrammerSingerSVC"], tmp_path / "failures", keeps=False)
-    for law, fits in (("none", 1), ("pickled", 2), ("again", 4), ("permuted", 6)):
-        campaign.run("CrammerSingerSVC", Case(seed=1, law=law))
+    # Of each case one fit, a better one to compare with, and those that its law asks for.
+    for law, fits in (("none", 2), ("pickled", 4), ("again", 7), ("permuted", 10)):
+        campaign.run("CrammerSingerSVC", Case(seed=8, law=law))
         assert campaign.least() == fits
-    campaign.run("CrammerSingerSVC", Case(seed=4, law="none"))  # and a better fit
-    assert campaign.least() == 8 and not (tmp_path / "failures").exists()
+    assert not (tmp_path / "failures").exists()
     monkeypatch.setattr(fuzz, "judge", lambda name, case: ["not finite: coef_"])
     for seed in (4, 5):
         campaign.run("CrammerSingerSVC", Case(seed=seed))
