@@ -327,8 +327,8 @@ class CPath(ExactPath):
         "The share of the rows of X that get their class index y, at every C."
         X, y = np.asarray(X, float), np.asarray(y, int)
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
-        named = self.kernel == "precomputed"
-        values = X[:, self.rows] + self.shift if named else self.problem.kernel(X, self.X)
+        given = self.kernel == "precomputed"
+        values = X[:, self.rows] + self.shift if given else self.problem.kernel(X, self.X)
         edges, found, last = np.r_[self.domain[0], self.breakpoints, self.domain[1]], [], None
         along, first = self._coefficients(), 0
         while block := list(islice(along, _BLOCK)):
