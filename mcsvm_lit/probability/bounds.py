@@ -11,7 +11,7 @@ __all__ = [
     "score_slack",
     "LabelSlack",
     "label_slack",
-    "multipliers_of",
+    "slack_of",
     "certain_orders",
     "count_bounds",
     "border_bounds",
@@ -31,10 +31,8 @@ import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
 from mcsvm_lit.probability.lattice import direct_bounds, possible_at_faces
-from mcsvm_lit.probability.problem import expand
 from mcsvm_lit.probability.simplex import couple, coupling_matrix
 from mcsvm_lit.probability.thresholds import positive_share
-from mcsvm_lit.probability.truncated import slopes
 
 
 # %% ../../nbs/probability/53c_bounds.ipynb #1fc97d2b
@@ -118,9 +116,15 @@ def label_slack(η, v, gap, d2):  # multipliers (n, K), levels (n, K), typical d
     return shift, μ
 
 
-def multipliers_of(A, F, y, c, s):  # coefficients and scores (n, K), weights, truncation -> (n, K)
-    "Return η of Theorem 53c.2, that of the last convex problem where the loss is truncated."
-    return c[:, None] * np.eye(F.shape[1])[y] - A - expand(slopes(F, y, c, s), y)
+def slack_of(problem, m):  # WeightedHinge, HingeSolution -> LabelSlack
+    "How far differences of scores can be from those of the exact optimum."
+    own = np.eye(problem.K)[problem.y]
+    η = m.α + (problem.c - m.α.sum(1))[:, None] * own
+    size = problem.R.diagonal() if problem.Z is None else (problem.Z**2).sum(1)
+    errors, _ = problem.errors(m.A, m.b)
+    gap = max(m.certificate.gap, 0.0) + m.certificate.rounding
+    shift, μ = label_slack(η, m.F - own, gap, 2 * size.max() or 1.0)
+    return LabelSlack(shift - 2 * errors.max(initial=0.0), μ, gap)
 
 
 # %% ../../nbs/probability/53c_bounds.ipynb #3400ed44

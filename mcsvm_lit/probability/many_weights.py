@@ -67,6 +67,7 @@ class ManySolutions(NamedTuple):
     W: np.ndarray | None  # (m, K, q)
     b: np.ndarray  # (m, K)
     A: np.ndarray | None  # coefficients (m, n, K), if they were asked for
+    α: np.ndarray | None  # and multipliers (m, n, K)
     objective: np.ndarray  # (m,)
     certificates: list
 
@@ -145,7 +146,7 @@ def solve_many(
     C=1.0,  # weight of the loss
     tol=1e-8,  # relative gap
     finish=None,  # function of (vertex or None, sample, weights, solution, tol) -> (solution, Q)
-    keep=False,  # coefficients too?
+    keep=False,  # coefficients and multipliers too?
     verbose=0,
 ):  # -> ManySolutions
     "Hinge classifiers for many weights of the classes, or what `finish` makes of them."
@@ -162,16 +163,22 @@ def solve_many(
         objective = s.certificate.primal
         if finish is not None:
             s, objective = finish(vertex, present, c, s, tol)
-        found[j] = (s.W, s.b, s.A if keep else None, objective, s.certificate)
+        found[j] = (s if keep else s._replace(A=None, α=None), objective)
     return collected(found, on, len(sample.y))
 
 
-def collected(found, on, n):  # rows (W, b, A, objective, certificate), examples in them, of n
-    "Solutions as arrays; coefficients for all examples."
-    W, b, A, objective, certificates = zip(*found)
-    coefficients = None
-    if A[0] is not None:
-        coefficients = np.zeros((len(A), n, b[0].size))
-        coefficients[:, on] = A
+def collected(found, on, n):  # pairs (HingeSolution, objective), examples in them, of n
+    "Solutions as arrays; coefficients and multipliers for all examples."
+    solutions, objective = zip(*found)
+    W, b, α, _, certificates, A = zip(*solutions)
+
+    def of_all(parts):
+        if parts[0] is None:
+            return None
+        whole = np.zeros((len(parts), n, b[0].size))
+        whole[:, on] = parts
+        return whole
+
     W = None if W[0] is None else np.array(W)
-    return ManySolutions(W, np.array(b), coefficients, np.array(objective), list(certificates))
+    b, objective = np.array(b), np.array(objective)
+    return ManySolutions(W, b, of_all(A), of_all(α), objective, list(certificates))

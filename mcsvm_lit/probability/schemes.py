@@ -66,18 +66,19 @@ from mcsvm_lit.core.kernel_rows import KernelRows
 from mcsvm_lit.core.margin_losses import margin_loss
 from mcsvm_lit.core.semidefinite import check_psd, pivoted_cholesky
 from mcsvm_lit.core.simplex import grid_size
+from mcsvm_lit.probability.ascent import HingeSolution
 from mcsvm_lit.probability.bounds import (
     LEVEL,
     LabelSlack,
     ScoreSlack,
-    label_slack,
-    multipliers_of,
     score_slack,
+    slack_of,
 )
 from mcsvm_lit.probability.interior_loops import in_row_space
 from mcsvm_lit.probability.lattice import denominator, direct_estimate, face_rule, lattice_weights
 from mcsvm_lit.probability.losses import choose_truncation
-from mcsvm_lit.probability.many_weights import Sample, tour
+from mcsvm_lit.probability.many_weights import Sample, check_weights, tour
+from mcsvm_lit.probability.problem import WeightedHinge
 from mcsvm_lit.probability.simplex import couple, gumbel_weights, indirect_estimate, label_shares
 from mcsvm_lit.probability.thresholds import (
     arcsine_thresholds,
@@ -410,15 +411,14 @@ class Work(NamedTuple):
 
     def slack(self, sample, Π, many):  # Sample, weights, ManySolutions -> LabelSlack
         "Return how far differences of scores can be from the exact ones."
-        size = sample.R.diagonal() if sample.Z is None else (sample.Z**2).sum(1)
-        found = []
-        for π, A, b, certificate in zip(Π, many.A, many.b, many.certificates):
-            F = sample.Z @ (A.T @ sample.Z).T if sample.R is None else sample.R @ A
+        found, zero = [], np.zeros(self.K)
+        for π, A, α, certificate in zip(
+            check_weights(Π, self.K), many.A, many.α, many.certificates
+        ):
             c = self.C * π[sample.y] * sample.weights
-            η = multipliers_of(A, F + b, sample.y, c, self.truncation.s)
-            v = F - np.eye(self.K)[sample.y]  # but for a constant
-            gap = max(certificate.gap, 0.0) + certificate.rounding
-            found.append((*label_slack(η, v, gap, 2 * size.max() or 1.0), gap))
+            problem = WeightedHinge(sample.y, c, self.K, sample.Z, sample.R)
+            F = problem.scores(A, zero)  # as those of new rows, without intercepts
+            found.append(slack_of(problem, HingeSolution(None, zero, α, F, certificate, A)))
         return LabelSlack(*(np.array(part) for part in zip(*found)))
 
 

@@ -224,7 +224,7 @@ def truncated_many(
     C=1.0,
     truncation=CONVEX_HINGE,
     tol=1e-8,
-    keep=False,  # coefficients too?
+    keep=False,  # coefficients and multipliers too?
     verbose=0,
 ):  # -> ManySolutions
     "Solutions for many weights of the classes, with a truncated loss."
@@ -238,8 +238,8 @@ def truncated_many(
     for π in progress(check_weights(Π, sample.K), verbose, desc="weights"):
         convex = WeightedHinge(sample.y, C * π[sample.y] * w, sample.K, sample.Z, loss=loss)
         d = dca(TruncatedHinge(convex, s), solver, most, least_gain(φ))
-        m = d.solution
-        found.append((m.W, m.b, m.A if keep else None, d.path[-1], m.certificate))
+        m = d.solution if keep else d.solution._replace(A=None, α=None)
+        found.append((m, d.path[-1]))
     return collected(found, slice(None), len(sample.y))
 
 
@@ -270,8 +270,7 @@ def kernel_many(
             truncation.most,
             min(tol, CREEP),
         )
-        m = d.solution
-        found[j] = (None, m.b, m.A, d.path[-1], m.certificate)
+        found[j] = (d.solution, d.path[-1])
     return collected(found, slice(None), len(sample.y))
 
 

@@ -30,7 +30,6 @@ __all__ = [
     "trimmed",
     "least_intercepts",
     "settle_intercepts",
-    "slack_of",
     "radius_about",
     "TruncatedHingeSVC",
 ]
@@ -52,7 +51,7 @@ from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.semidefinite import check_psd, pivoted_cholesky
 from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.probability.ascent import BY_KERNEL, BY_ROWS, DualAscent, solution_of
-from mcsvm_lit.probability.bounds import LabelSlack, label_slack, radius, squared_distances
+from mcsvm_lit.probability.bounds import radius, slack_of, squared_distances
 from mcsvm_lit.probability.interior_loops import InteriorPoint
 from mcsvm_lit.probability.interior_point import NEWTON_STEPS
 from mcsvm_lit.probability.losses import choose_truncation
@@ -220,17 +219,6 @@ def settle_intercepts(m, problem, Q, rise):  # HingeSolution, WeightedHinge, Tru
 
 
 # %% ../../nbs/probability/53e_truncated_classifier.ipynb #31154ecf
-def slack_of(problem, m):  # convex WeightedHinge, HingeSolution -> LabelSlack
-    "How far differences of scores can be from those of the exact optimum."
-    n, K = m.F.shape
-    η = m.α + (problem.c - m.α.sum(1))[:, None] * np.eye(K)[problem.y]
-    errors, unbalanced = problem.errors(m.A, m.b)
-    gap = max(m.certificate.gap, 0.0) + m.certificate.rounding
-    typical = 2 * problem.gram.diagonal().max() or 1.0
-    shift, μ = label_slack(η, m.F - np.eye(K)[problem.y], gap, typical)
-    return LabelSlack(shift - 2 * errors.max(initial=0.0), μ, gap)
-
-
 def radius_about(training, centre):  # Training, what was taken off the rows of a linear kernel
     "The largest distance of an example from the centre, or its norm in the space of a kernel."
     if training.kernel.name != "linear":
