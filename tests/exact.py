@@ -614,12 +614,16 @@ def judged_probabilities(model, data):
     F, A = functions(model, data)
     objectives = of_pairs if of_two(model) else of_all_classes
     found = objectives(model, data, F, squared_norms(model, data, A), A)
-    off = [abs(one.primal - high(model.certificate_.primal)) for one in found]
-    level = min(off) + high(1e-9) * abs(high(model.certificate_.primal))
+    c = model.certificate_
+    off = [
+        abs(one.primal - high(c.primal)) + (0 if one.dual is None else abs(one.dual - high(c.dual)))
+        for one in found
+    ]
+    level = min(off) + high(1e-9) * abs(high(c.primal))
     # pairs that share a class of little weight have nearly the same objective
     alike = [one for one, far in zip(found, off) if far <= level]
     yield found[int(np.argmin(off))]._replace(size=max(one.size for one in alike))
-    c, unit = model.certificate_, 2 * float(high(model.C) * data.w.sum())
+    unit = 2 * float(high(model.C) * data.w.sum())
     for one in found:
         if one.dual is None or not c.converged or not c.certifiable:
             continue
