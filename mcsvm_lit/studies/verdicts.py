@@ -15,6 +15,7 @@ __all__ = [
     "counted",
     "paired",
     "larger",
+    "crossed",
 ]
 
 # %% ../../nbs/studies/62b_verdicts.ipynb #45310cc3
@@ -134,3 +135,26 @@ def paired(differences, matters=None, ratio=0.0):  # -> Verdict
 def larger(comparison):  # -> True, False or None
     "Is ours larger? None where the difference does not stand out."
     return bool(comparison.z > 0) if comparison.word == "differs" else None
+
+
+# %% ../../nbs/studies/62b_verdicts.ipynb #62bcrosf
+def crossed(D, matters, share=0.0):  # -> Verdict
+    """Judge differences on the same rows after training on several sets.
+
+    Parameters
+    ----------
+    D : array of shape (R, N)
+        Ours minus theirs on each row after training on each set; NaN where the row was trained on.
+    matters : float
+        The size of a mean difference that matters.
+    share : float, default=0.0
+        The share of all rows that a training set takes.
+    """
+    D = np.asarray(D, float)
+    seen = np.isfinite(D).any(0)
+    sets, rows = np.nanmean(D, 1), np.nanmean(D[:, seen], 0)
+    if len(sets) < 2 or len(rows) < 2:
+        return Verdict("undecided", np.nan, 0.0)
+    by_sets = sets.var(ddof=1) * (1 / len(sets) + share / (1 - share))
+    error = np.sqrt(by_sets + rows.var(ddof=1) / len(rows))
+    return compare(sets.mean(), error, matters, len(sets) - 1)
