@@ -17,6 +17,7 @@ _PUBLIC = {
     "crammer_singer.hard_margin": ["InseparableError"],
     "crammer_singer.classifier": ["CrammerSingerSVC"],
     "crammer_singer.ranking": ["LabelRankingSVC"],
+    "crammer_singer.multiclass": ["MulticlassSVC"],
     "crammer_singer.path_in_c": ["c_path"],
     "kernel_logistic.sparse": ["sparse_klr"],
     "kernel_logistic.classifier": ["KernelLogisticRegression"],

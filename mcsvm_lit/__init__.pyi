@@ -2,6 +2,7 @@
 from mcsvm_lit.core.certificates import Certificate as Certificate
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC as CrammerSingerSVC
 from mcsvm_lit.crammer_singer.hard_margin import InseparableError as InseparableError
+from mcsvm_lit.crammer_singer.multiclass import MulticlassSVC as MulticlassSVC
 from mcsvm_lit.crammer_singer.path_in_c import c_path as c_path
 from mcsvm_lit.crammer_singer.ranking import LabelRankingSVC as LabelRankingSVC
 from mcsvm_lit.kernel_logistic.classifier import (
@@ -31,6 +32,7 @@ __all__ = [
     "InseparableError",
     "CrammerSingerSVC",
     "LabelRankingSVC",
+    "MulticlassSVC",
     "c_path",
     "sparse_klr",
     "KernelLogisticRegression",

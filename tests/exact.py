@@ -189,6 +189,36 @@ def judged_crammer_singer(model, data):
     yield Recomputed(model.certificate_, P, D, size)
 
 
+RIVALS = {  # are margins to the mean score, and how many rivals count (0: all)
+    "crammer-singer": (False, 1),
+    "weston-watkins": (False, 0),
+    "lee-lin-wahba": (True, 0),
+    "absolute-maximum": (True, 1),
+}
+
+
+def judged_multiclass(model, data):
+    X, y, w, _ = data
+    rows, c = np.arange(len(y)), high(model.C) * w
+    S, α = model.support_, high(model.dual_coef_)
+    F, half, length = expanded(model, X, S, α)
+    if model.fit_intercept:
+        F = F + α.sum(0)
+        half += (α.sum(0) ** 2).sum() / Decimal(2)
+    norm = half
+    if model.kernel == "linear":
+        coef, b = two_rows(high(model.coef_), high(model.intercept_))
+        F, norm = X @ coef.T + b, ((coef**2).sum() + (b**2).sum()) / 2
+    absolute, top = (False, model.top_k) if model.loss == "top-k" else RIVALS[model.loss]
+    u = 1 + F - (F.sum(1) / F.shape[1] if absolute else F[rows, y])[:, None]
+    u[rows, y] = Decimal(0)
+    u = np.sort(np.maximum(u, Decimal(0)), axis=1)[:, ::-1]
+    P = norm + c @ (u[:, :top].sum(1) / top if top else u.sum(1))
+    D = c[S] @ high(model.masses_).sum(1) - half
+    size = length**2 + c.sum() * F.shape[1] * (1 + reach(model, X) * length + abs(α).sum())
+    yield Recomputed(model.certificate_, P, D, size)
+
+
 def cost_table(costs, K):
     r = np.arange(K)
     return abs(r[:, None] - r) if isinstance(costs, str) else np.asarray(costs, float)
@@ -724,6 +754,7 @@ JUDGES = {
     "TwinMarginSVCCV": judged_margin,
     "TruncatedHingeSVC": judged_truncated,
     "LabelRankingSVC": judged_ranking,
+    "MulticlassSVC": judged_multiclass,
     "TwinKSVC": judged_planes,
     "TwinKSVCCV": judged_planes,
     "SVMProbabilityClassifier": judged_probabilities,
@@ -787,7 +818,13 @@ def scores(model, Z, X):
     return F + b, sizes.max(1, keepdims=True) + abs(b).max()
 
 
-SCORED = "CrammerSingerSVC", "KernelLogisticRegression", "TruncatedHingeSVC", "LabelRankingSVC"
+SCORED = (
+    "CrammerSingerSVC",
+    "KernelLogisticRegression",
+    "TruncatedHingeSVC",
+    "LabelRankingSVC",
+    "MulticlassSVC",
+)
 
 
 def wrong_scores(name, model, training, Z):

@@ -232,6 +232,11 @@ SPECIAL = {
     "LabelRankingSVC": lambda c: dict(
         C=c.C, fit_intercept=c.option % 2 == 1, border=c.option % 3 != 0
     ),
+    "MulticlassSVC": lambda c: dict(
+        C=c.C,
+        loss=cycle(("weston-watkins", "lee-lin-wahba", "crammer-singer", "absolute-maximum"), c),
+        fit_intercept=c.option % 3 == 1,
+    ),
     "WeightedVoteClassifier": lambda c: dict(
         estimator=voter_of(c),
         n_weights=4,
@@ -362,6 +367,7 @@ COUNTING = (
     "CrammerSingerSVC",
     "KernelLogisticRegression",
     "LabelRankingSVC",
+    "MulticlassSVC",
     "StreamedCrammerSingerSVC",
     "StreamedKernelLogisticRegression",
     "TruncatedHingeSVC",
@@ -588,7 +594,7 @@ LAWS = dict(
 
 def one_optimum(name):
     """Is the certificate one of the whole fit, so that two of them can be compared?"""
-    names = "CrammerSingerSVC", "KernelLogisticRegression", "LabelRankingSVC"
+    names = "CrammerSingerSVC", "KernelLogisticRegression", "LabelRankingSVC", "MulticlassSVC"
     return name in (*names, *IN_MEMORY)
 
 

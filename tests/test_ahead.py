@@ -38,7 +38,7 @@ from test_behaviour import (
 )
 
 import mcsvm_lit
-from mcsvm_lit import c_path
+from mcsvm_lit import MulticlassSVC, c_path
 from mcsvm_lit.core import gram, linear_algebra, losses
 from mcsvm_lit.engine import compiled
 from mcsvm_lit.engine.compiled import library, name_of, package_kernels
@@ -144,6 +144,8 @@ def more_calls():
     Q = Z @ Z.T + np.eye(12)
     gram.gram_renew(Q, np.zeros((12, 12)), 12)
     c_path(Z.round(), y, kernel="linear")  # many ties
+    for loss in "top-k", "weston-watkins", "lee-lin-wahba":
+        MulticlassSVC(C=10.0, loss=loss, tol=1e-6).fit(Z, np.arange(12) % 4)
 
 
 @cache

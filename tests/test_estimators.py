@@ -49,6 +49,8 @@ OTHER_WAYS = (  # beside the defaults of every class
         kernel="linear", scheme="gumbel", n_weights=4, calibrate=False
     ),
     mcsvm_lit.LabelRankingSVC(),
+    mcsvm_lit.MulticlassSVC(loss="lee-lin-wahba"),
+    mcsvm_lit.MulticlassSVC(kernel="linear", fit_intercept=True),
 )
 
 

@@ -5,6 +5,7 @@ from mcsvm_lit.crammer_singer.costs import costs_cvxpy as costs_cvxpy
 from mcsvm_lit.crammer_singer.hard_margin import InseparableError as InseparableError
 from mcsvm_lit.crammer_singer.kernel_solver import solve_kernel as solve_kernel
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger as LinearCrammerSinger
+from mcsvm_lit.crammer_singer.multiclass import MulticlassSVC as MulticlassSVC
 from mcsvm_lit.crammer_singer.path_in_c import CPath as CPath
 from mcsvm_lit.crammer_singer.path_in_c import c_path as c_path
 from mcsvm_lit.crammer_singer.problem import CrammerSinger as CrammerSinger
@@ -16,6 +17,7 @@ __all__ = [
     "InseparableError",
     "CrammerSingerSVC",
     "LabelRankingSVC",
+    "MulticlassSVC",
     "c_path",
     "CPath",
     "CrammerSinger",
