@@ -214,7 +214,8 @@ def judged_multiclass(model, data):
     u[rows, y] = Decimal(0)
     u = np.sort(np.maximum(u, Decimal(0)), axis=1)[:, ::-1]
     P = norm + c @ (u[:, :top].sum(1) / top if top else u.sum(1))
-    D = c[S] @ high(model.masses_).sum(1) - half
+    masses = α[np.arange(len(S)), y[S]].sum()  # all masses times weights, or a K-th of them
+    D = masses * (F.shape[1] if absolute else 1) - half
     size = length**2 + c.sum() * F.shape[1] * (1 + reach(model, X) * length + abs(α).sum())
     yield Recomputed(model.certificate_, P, D, size)
 
