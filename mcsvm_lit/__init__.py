@@ -19,6 +19,7 @@ _PUBLIC = {
     "crammer_singer.ranking": ["LabelRankingSVC"],
     "crammer_singer.multiclass": ["MulticlassSVC"],
     "crammer_singer.path_in_c": ["c_path"],
+    "crammer_singer.selection": ["CrammerSingerSVCCV"],
     "kernel_logistic.sparse": ["sparse_klr"],
     "kernel_logistic.classifier": ["KernelLogisticRegression"],
     "kernel_logistic.gaussian_process": ["laplace"],

@@ -5,6 +5,7 @@ from mcsvm_lit.crammer_singer.hard_margin import InseparableError as Inseparable
 from mcsvm_lit.crammer_singer.multiclass import MulticlassSVC as MulticlassSVC
 from mcsvm_lit.crammer_singer.path_in_c import c_path as c_path
 from mcsvm_lit.crammer_singer.ranking import LabelRankingSVC as LabelRankingSVC
+from mcsvm_lit.crammer_singer.selection import CrammerSingerSVCCV as CrammerSingerSVCCV
 from mcsvm_lit.kernel_logistic.classifier import (
     KernelLogisticRegression as KernelLogisticRegression,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "LabelRankingSVC",
     "MulticlassSVC",
     "c_path",
+    "CrammerSingerSVCCV",
     "sparse_klr",
     "KernelLogisticRegression",
     "laplace",

@@ -170,7 +170,7 @@ def two_rows(coef, b):
 # -- the classifiers -------------------------------------------------------------------------------
 def judged_crammer_singer(model, data):
     X, y, w, _ = data
-    rows, c = np.arange(len(y)), high(model.C) * w
+    rows, c = np.arange(len(y)), high(getattr(model, "C_", model.C)) * w
     S, α = model.support_, high(model.dual_coef_)
     F, half, length = expanded(model, X, S, α)
     if model.fit_intercept:
@@ -181,7 +181,8 @@ def judged_crammer_singer(model, data):
         coef, b = two_rows(high(model.coef_), high(model.intercept_))
         F, norm = X @ coef.T + b, ((coef**2).sum() + (b**2).sum()) / 2
     K = F.shape[1]
-    costs = high(1 - np.eye(K) if model.costs is None else cost_table(model.costs, K))
+    given = getattr(model, "costs", None)
+    costs = high(1 - np.eye(K) if given is None else cost_table(given, K))
     rival = F + costs[y]
     P = norm + c @ (rival.max(1) - F[rows, y])
     D = (-α * costs[y[S]]).sum() - half
@@ -750,6 +751,7 @@ class Said(NamedTuple):
 
 JUDGES = {
     "CrammerSingerSVC": judged_crammer_singer,
+    "CrammerSingerSVCCV": judged_crammer_singer,
     "KernelLogisticRegression": judged_logistic,
     "TwinMarginSVC": judged_margin,
     "TwinMarginSVCCV": judged_margin,

@@ -206,6 +206,11 @@ def some_ratio(case):
 
 SPECIAL = {
     "CrammerSingerSVC": lambda c: dict(C=c.C, fit_intercept=c.option % 2 == 1),
+    "CrammerSingerSVCCV": lambda c: dict(
+        C=cycle(((0, np.inf), (0, c.C), (c.C / 10, np.inf)), c),
+        fit_intercept=c.option % 2 == 1,
+        cv=2 + c.option % 2,
+    ),
     "KernelLogisticRegression": lambda c: dict(
         C=c.C, fit_intercept=c.option % 3 != 0, solver=cycle(("auto", "auto", "smo", "newton"), c)
     ),
@@ -365,6 +370,7 @@ def numerical(seen):
 # classifiers whose `n_iter_` and `max_iter` count the same
 COUNTING = (
     "CrammerSingerSVC",
+    "CrammerSingerSVCCV",
     "KernelLogisticRegression",
     "LabelRankingSVC",
     "MulticlassSVC",

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 
+from mcsvm_lit import CrammerSingerSVC
 from mcsvm_lit.crammer_singer import verify
 
 CLOSE = 1e-10  # relative gap of the fits that labels are compared with
@@ -21,7 +22,11 @@ LOOKED_AT = 3  # rows of a case, at most
 
 def closer(model):
     """The classifier, not yet fitted, as near to the optimum of its problem as it can be."""
-    again = clone(model).set_params(tol=CLOSE, max_iter=type(model)().max_iter)
+    again = clone(model)
+    if hasattr(model, "C_"):  # what was chosen stays
+        same = {name: getattr(model, name) for name in ("kernel", "fit_intercept")}
+        again = CrammerSingerSVC(model.C_, **same, **model.best_params_)
+    again.set_params(tol=CLOSE, max_iter=type(model)().max_iter)
     gamma = getattr(model.kernel_, "gamma", None)
     return again if gamma is None or isinstance(gamma, str) else again.set_params(gamma=gamma)
 

@@ -244,6 +244,8 @@ CASES = [
     margin("robust, p of 3", iris, nu=0.4, radius=0.03, norm=3),
     margin("robust, rbf", wine, nu=0.5, radius=0.05, norm=2, kernel="rbf", gamma=0.1),
     margin("robust, poly, box, own radii", iris, radii=True, nu=0.4, norm=np.inf, **POLY),
+    searched("crammer singer cv, linear", "CrammerSingerSVCCV", wine, **LINEAR),
+    searched("crammer singer cv, rbf", "CrammerSingerSVCCV", iris, kernel="rbf", gamma=[0.1, 0.5]),
     searched("twin margin cv, linear", "TwinMarginSVCCV", wine),
     searched("twin margin cv, rbf", "TwinMarginSVCCV", iris, kernel="rbf", gamma=[0.1, 0.5]),
     searched(
@@ -540,6 +542,20 @@ def measure_margin(case, data):
     return plane_facts(case, data, m, Z, m.tol)
 
 
+def measure_singer_cv(case, data):
+    """What was chosen, and the classifier that it gives."""
+    m, Z = fitted(case, data)
+    return {
+        "C": near(m.C_, 1e-6),
+        "gamma": near(m.kernel_.gamma) if case.settings.get("kernel") == "rbf" else exactly("none"),
+        "best score": near(m.best_score_),
+        "best scores": near(m.cv_results_["best_score"]),
+        "steps of the curve": near(m.curve().finite),
+        "converged": exactly(bool(m.certificate_.converged)),
+        "labels": exactly(m.predict(Z)),
+    }
+
+
 def measure_margin_cv(case, data):
     """What was chosen, and the planes that it gives; these are exact but for rounding."""
     m, Z = fitted(case, data)
@@ -747,6 +763,7 @@ MEASURES = {
     "CrammerSingerSVC": measure_cs,
     "KernelLogisticRegression": measure_klr,
     "TwinMarginSVC": measure_margin,
+    "CrammerSingerSVCCV": measure_singer_cv,
     "TwinMarginSVCCV": measure_margin_cv,
     "TwinKSVC": measure_ksvc,
     "TwinKSVCCV": measure_ksvc_cv,

@@ -16,6 +16,7 @@ __all__ = [
     "WholeFit",
     "kernel_scores",
     "Expansion",
+    "grid_of",
     "KernelClassifier",
     "Certified",
 ]
@@ -25,6 +26,7 @@ import functools
 import numbers
 import sys
 import warnings
+from itertools import product
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -201,6 +203,13 @@ KERNEL_PARAMETERS = {  # and what values they may have
     "coef0": [Interval(numbers.Real, None, None, closed="neither")],
     "verbose": ["verbose"],
 }
+
+
+def grid_of(model, names):  # -> [{name: value}]
+    "Return every combination of parameters each of which may be one value or several."
+    values = (getattr(model, name) for name in names)
+    lists = [[v] if isinstance(v, (str, numbers.Real)) else list(v) for v in values]
+    return [dict(zip(names, chosen)) for chosen in product(*lists)]
 
 
 class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):

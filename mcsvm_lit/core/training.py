@@ -11,6 +11,7 @@ __all__ = [
     "moments",
     "gamma_from",
     "scale_gamma",
+    "with_kernel",
     "gather",
     "Fold",
     "folds_of",
@@ -261,6 +262,15 @@ def gamma_from(found, d):  # Moments of the entries of d columns
 def scale_gamma(X, s):
     'Return the value of `gamma="scale"` for examples that count `s` times.'
     return gamma_from(moments(X, s), X.shape[1])
+
+
+def with_kernel(training, kernel):  # Training, Kernel not yet fitted -> Training
+    "Return the examples with another kernel, fitted to them; precomputed values stay."
+    if training.precomputed:
+        return training
+    if kernel.gamma == "scale" and kernel.name in ("rbf", "poly", "sigmoid"):
+        kernel = replace(kernel, gamma=scale_gamma(training.X, training.weights))
+    return replace(training, kernel=kernel.settled(training.X))
 
 
 # %% ../../nbs/core/05a_training.ipynb #23ca4e45

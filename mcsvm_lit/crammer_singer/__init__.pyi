@@ -12,6 +12,7 @@ from mcsvm_lit.crammer_singer.problem import CrammerSinger as CrammerSinger
 from mcsvm_lit.crammer_singer.problem import score_radius as score_radius
 from mcsvm_lit.crammer_singer.proximal_newton import solve_linear as solve_linear
 from mcsvm_lit.crammer_singer.ranking import LabelRankingSVC as LabelRankingSVC
+from mcsvm_lit.crammer_singer.selection import CrammerSingerSVCCV as CrammerSingerSVCCV
 
 __all__ = [
     "InseparableError",
@@ -20,6 +21,7 @@ __all__ = [
     "MulticlassSVC",
     "c_path",
     "CPath",
+    "CrammerSingerSVCCV",
     "CrammerSinger",
     "score_radius",
     "solve_kernel",

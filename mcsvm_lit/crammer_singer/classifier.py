@@ -300,7 +300,7 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
             How often each row counts.
         """
         training = self._training(X, y, sample_weight)
-        self._table = cost_table(self.costs, training.n_classes)
+        self._C, self._table = self.C, cost_table(self.costs, training.n_classes)
         if len(self._table) and np.isinf(self.C):
             raise ValueError("Costs need a finite C: leave out `costs`, or choose C.")
         if self.rank is None or training.kernel.name == "linear":
@@ -365,8 +365,8 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
             refuse_indefinite(training.kernel, training.X)
 
     def _solved(self, training, goal, start):  # -> the problem, its Solution
-        if np.isfinite(self.C):
-            problem = self._problem(training, self.C)
+        if np.isfinite(self._C):
+            problem = self._problem(training, self._C)
             return problem, solve(problem, goal, STRATEGIES, start)
         training = replace(training, weights=np.ones(len(training)))  # nothing is weighed
         size = training.kernel.diag(training.X).max() + self.fit_intercept
@@ -511,7 +511,7 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
             Where the label of `predict` is proved to be that of the exact optimum, of `X` and then
             of `X_new`.
         """
-        if np.isinf(self.C) or len(self._table):
+        if np.isinf(self._C) or len(self._table):
             raise ValueError(
                 "Proofs are written for a finite C and a margin of one, without costs."
             )
@@ -522,9 +522,9 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
         rows, w = np.sort(training.first), training.weights[np.argsort(training.first)]
         absent = np.setdiff1d(np.arange(len(X)), rows)  # of no weight
         kernel, K = replace(self.kernel_, shift=self._shift), len(self.classes_)
-        problem = CrammerSinger(kernel, X[rows], self._labels[rows], self.C * w, K)
+        problem = CrammerSinger(kernel, X[rows], self._labels[rows], self._C * w, K)
         η, others = self._multipliers(problem, rows), np.vstack([X[absent], X_new])
-        proof, text = proof_of(problem, self.C, w, self.classes_, η, others)
+        proof, text = proof_of(problem, self._C, w, self.classes_, η, others)
         write_proof(path, proof, text)
         order = np.r_[rows, absent, np.arange(len(X), len(X) + len(X_new))]
         optimal = np.full(len(order), -1)
@@ -580,11 +580,11 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
         errors : tuple of two int
             How many are wrong: at least, and at most.
         """
-        if np.isinf(self.C):
+        if np.isinf(self._C):
             raise ValueError("Leaving out needs a finite C.")
         X = self._check(X)
         training = self._gathered(X, y, sample_weight)
-        problem = CrammerSinger.of(training, self.C, self.fit_intercept, self._table)
+        problem = CrammerSinger.of(training, self._C, self.fit_intercept, self._table)
         present = training.rows >= 0
         F = self._scores(X)
         labels, proved = F.argmax(1), np.zeros(len(F), bool)

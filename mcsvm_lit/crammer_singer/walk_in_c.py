@@ -583,13 +583,14 @@ class Walk:
 
     def pieces(self, end, accuracy=np.inf, most=np.inf):  # yields Stretch
         "At most so many pieces up to t = `end`, as long as the error is within an accuracy."
-        done, length = self.t >= end, CHECKED
+        done, length, standing = self.t >= end, CHECKED, 0
         while not done and most > 0:
             t, mass = self.t, self.mass
             self.level()
             found, done = self.follow(end, int(min(length, most)))
             self.refresh()
-            if self.error() <= accuracy:
+            standing = standing + length if self.t == t else 0
+            if standing <= 2 * mass.size + CHECKED and self.error() <= accuracy:
                 yield from found
                 most -= sum(len(stretch.last) for stretch in found)
                 length = min(2 * length, CHECKED)

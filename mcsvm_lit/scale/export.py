@@ -284,6 +284,7 @@ def _log_probabilities(graph, X, model):
 # %% ../../nbs/scale/79_export.ipynb #1857296f
 SCORES = {
     "CrammerSingerSVC": _scores,
+    "CrammerSingerSVCCV": _scores,
     "KernelLogisticRegression": _scores,
     "TruncatedHingeSVC": _scores,
     "TwinMarginSVC": _margin_scores,

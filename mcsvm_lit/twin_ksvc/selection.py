@@ -9,17 +9,17 @@ __all__ = ["Chosen", "TwinKSVCCV"]
 import numbers
 import warnings
 from dataclasses import replace
-from itertools import chain, combinations, product
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mcsvm_lit.core.estimators import callers_level, progress
+from mcsvm_lit.core.estimators import callers_level, grid_of, progress
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.scikit_learn import Interval, fit_context
 from mcsvm_lit.core.semidefinite import check_psd
-from mcsvm_lit.core.training import folds_of, gather, scale_gamma
+from mcsvm_lit.core.training import folds_of, gather, with_kernel
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_ksvc.ballot import Ballot, climb
 from mcsvm_lit.twin_ksvc.classifier import PairVotes
@@ -39,11 +39,7 @@ from mcsvm_lit.twin_ksvc.vote import Rules
 # %% ../../nbs/twin_ksvc/44a_selection.ipynb #7fad4f2f
 def _with_gamma(training, gamma):  # -> Training
     "Return the data with another `gamma` of the kernel, as the classifier takes it."
-    if training.kernel.name not in ("rbf", "poly", "sigmoid"):
-        return training
-    if gamma == "scale":
-        gamma = scale_gamma(training.X, training.weights)
-    return replace(training, kernel=replace(training.kernel, gamma=gamma).settled(training.X))
+    return with_kernel(training, replace(training.kernel, gamma=gamma))
 
 
 def _fold_rows(training, fold, gamma, rank):  # -> rows to train on, rows held out
@@ -112,12 +108,6 @@ def _cross_validate(  # noqa: PLR0913 (data, rules, and how the work is done)
     ballot = Ballot(by_pair, pairs, y, rules, alone)
     right = climb(ballot, surfaces, verbose, _planes_in_order(training.y, pairs))
     return Chosen(ballot, surfaces, alone, np.array(right) / ballot.weights.sum())
-
-
-# %% ../../nbs/twin_ksvc/44a_selection.ipynb #7b83f3ba
-def _choices(value):  # one value or several -> list
-    "Return a parameter as a list of values to choose from."
-    return [value] if isinstance(value, (str, numbers.Real)) else list(value)
 
 
 # %% ../../nbs/twin_ksvc/44a_selection.ipynb #cf260661
@@ -268,20 +258,19 @@ class TwinKSVCCV(PairVotes):
     def _training(self, X, y, sample_weight=None, merge=True):
         "Return the training data, read with the first of the values of gamma."
         X, y, sample_weight = self._validated(X, y, sample_weight)
-        kernel = Kernel(self.kernel, _choices(self.gamma)[0], self.degree, self.coef0)
+        kernel = Kernel(self.kernel, self._grid()[0]["gamma"], self.degree, self.coef0)
         weights = sample_weight, self.class_weight
         return gather(X, y, self.classes_, *weights, kernel, merge)
 
     def _grid(self):  # -> [{parameter: value}]
         "Return every combination of ε, δ and γ."
-        grid = {name: _choices(getattr(self, name)) for name in ("epsilon", "ridge", "gamma")}
-        for epsilon in grid["epsilon"]:
+        every = grid_of(self, ("epsilon", "ridge", "gamma"))
+        for epsilon, ridge, _ in map(dict.values, every):
             if not 0 <= epsilon < 1:
                 raise ValueError(f"`epsilon` must lie in [0, 1), got {epsilon}.")
-        for ridge in grid["ridge"]:
             if ridge != "scale" and not 0 < ridge < np.inf:
                 raise ValueError(f'`ridge` must be positive and finite or "scale", got {ridge}.')
-        return [dict(zip(grid, values)) for values in product(*grid.values())]
+        return every
 
     def _search(self, training, folds):  # -> Rules, Chosen
         "Cross-validate every combination; return the best, of equally good ones the first."

@@ -8,17 +8,16 @@ __all__ = ["Candidate", "Curve", "Search", "SolvedPlanes", "TwinMarginSVCCV"]
 # %% ../../nbs/twin_margin/34b_selection.ipynb #656ba89a
 import numbers
 from dataclasses import replace
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from mcsvm_lit.core.estimators import progress, warn_unconverged
+from mcsvm_lit.core.estimators import grid_of, progress, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.paths import widest_run
 from mcsvm_lit.core.scikit_learn import StrOptions, fit_context
 from mcsvm_lit.core.solving import Goal
-from mcsvm_lit.core.training import Training, folds_of, gather, scale_gamma
+from mcsvm_lit.core.training import Training, folds_of, gather, with_kernel
 from mcsvm_lit.engine.threads import across
 from mcsvm_lit.twin_margin.classifier import (
     PLANES,
@@ -37,11 +36,6 @@ from mcsvm_lit.twin_margin.rules_on_paths import RULES, View, class_path, fold_p
 
 
 # %% ../../nbs/twin_margin/34b_selection.ipynb #418ed598
-def _values(v):
-    "A parameter as a list of candidates."
-    return [v] if isinstance(v, (str, numbers.Real)) else list(v)
-
-
 class Candidate(NamedTuple):
     "A kernel, and how far examples may move."
 
@@ -64,14 +58,10 @@ class Candidate(NamedTuple):
 
     def fitted(self, training, fold=None):  # -> Training
         "The training data with the kernel fitted to them, or to the training part of a fold."
-        kernel = self.kernel
-        if kernel.name == "precomputed":
-            return training
-        if self.scaled and fold is None:
-            kernel = replace(kernel, gamma=scale_gamma(training.X, training.weights))
-        elif self.scaled:
-            kernel = replace(kernel, gamma=scale_gamma(training.X[fold.train], fold.train_weights))
-        return replace(training, kernel=kernel.fit(training.X))
+        if fold is None or not self.scaled:
+            return with_kernel(training, self.kernel)
+        part = replace(training.part(fold.train), weights=fold.train_weights)
+        return replace(training, kernel=with_kernel(part, self.kernel).kernel)
 
     def moves(self, training):  # -> Moves, or None for the deterministic model
         if not self.radius:
@@ -89,7 +79,7 @@ def _grid_edges(nu, paths):  # -> edges (q+1,), ratios (q,)
     "Segments of the path, or the candidates given, each with an equal share."
     if nu is None:
         return merged(paths)
-    r = np.unique(_values(nu))
+    r = np.unique(nu)
     if not ((r > 0) & (r < 1)).all():
         raise ValueError(
             f"nu is the ratio ν/α and must lie strictly between 0 and 1, got {r.tolist()}."
@@ -402,12 +392,10 @@ class TwinMarginSVCCV(PlaneClassifier):
     def _candidates(self):  # -> Candidates
         "Every combination of the parameters."
         names = ("gamma", "degree", "coef0", "radius", "norm")
-        grid = {k: _values(getattr(self, k)) for k in names}
-        for name, least in (("radius", 0), ("norm", 1)):
-            if not all(value >= least for value in grid[name]):
-                raise ValueError(f"`{name}` must be at least {least}, got {grid[name]}.")
-        for values in product(*grid.values()):
-            params = dict(zip(grid, values))
+        for params in grid_of(self, names):
+            for name, least in (("radius", 0), ("norm", 1)):
+                if not params[name] >= least:
+                    raise ValueError(f"`{name}` must be at least {least}, got {params[name]}.")
             kernel = Kernel(self.kernel, **{k: params[k] for k in names[:3]})
             moves = params["radius"], params["norm"], self.uncertainty == "interval"
             yield Candidate(params, kernel, *moves)
