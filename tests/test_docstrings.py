@@ -35,7 +35,7 @@ def stated_defaults(thing, names_in_sight=None):
     for names, kind in re.findall(r"(?m)^(\w+(?:, \w+)*) : (.+)$", parameters):
         default = re.search(r"\bdefault=(.+)$", kind)
         if default or kind.endswith("optional"):
-            value = eval(default[1], names_in_sight or {}) if default else None
+            value = eval(default[1], {"inf": inf} | (names_in_sight or {})) if default else None
             stated |= dict.fromkeys(names.split(", "), value)
     return stated
 
