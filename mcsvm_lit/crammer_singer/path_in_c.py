@@ -4,6 +4,7 @@
 
 # %% auto #0
 __all__ = [
+    "MOST_CLASSES",
     "CPathPoint",
     "AccuracyCurve",
     "mean_curve",
@@ -152,6 +153,9 @@ def _step_function(low, high, weight, between, total):  # intervals, weights -> 
 
 
 # %% ../../nbs/crammer_singer/16b_path_in_c.ipynb #830094cf
+MOST_CLASSES = 10_000  # a table of all pairs of classes must fit into memory
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CPath(ExactPath):
     """The classifiers of Crammer and Singer for every weight C of the loss.
@@ -248,8 +252,8 @@ class CPath(ExactPath):
             raise ValueError("the ends of its pieces do not ascend")
         if (np.diff(np.r_[0, self.last]) < 0).any() or self.last[-1] != len(self.cells):
             raise ValueError("`last` does not ascend to the number of entries")
-        if not 2 <= self.K <= 10**6 or not n:
-            raise ValueError("it has no example, or less than two classes")
+        if not 2 <= self.K <= MOST_CLASSES or not n:
+            raise ValueError("it has no example, or too few or too many classes")
         for name, values, most in (
             ("y", self.y, self.K),
             ("settled", self.settled, self.K),
@@ -458,6 +462,10 @@ def _training(X, y, kernel, sample_weight):  # -> Training
         raise ValueError("The labels of a path are class indices: whole numbers from 0 on.")
     if y.max() < 1:
         raise ValueError("A path needs examples of at least two classes.")
+    if y.max() >= MOST_CLASSES:
+        raise ValueError(
+            f"A path has at most {MOST_CLASSES:,} classes: number those that occur from 0 on."
+        )
     y = y.astype(np.int64)
     training = gather(X, y, np.arange(y.max() + 1), sample_weight, None, kernel)
     if not training.kernel.psd:
