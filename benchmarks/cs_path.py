@@ -87,8 +87,9 @@ WIDTHS = 2.0 ** np.arange(-6, 4)  # times the default width
 def c_search(repeat):
     """`CrammerSingerSVCCV` over all C and ten widths of the Gaussian kernel, from 1/64 to 8 times
     the default, on five folds, beside scikit-learn's `GridSearchCV` over ten C from 0.01 to 100 and
-    the same widths, with `CrammerSingerSVC` at its default gap and with `SVC`. The narrowest kernels on ten classes
-    take most of the time: there all classes of all examples are in the elbow."""
+    the same widths, with `CrammerSingerSVC` at its default gap and with `SVC`. The narrowest
+    kernels on ten classes take most of the time: there all classes of all examples are in the
+    elbow."""
     for name in ("iris", "digits 200"):
         X, y = path_data(name)
         gammas, folds = WIDTHS / (X.shape[1] * X.var()), list(folds_of(y))
