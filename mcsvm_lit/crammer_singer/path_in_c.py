@@ -23,7 +23,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_X_y
+from sklearn.utils import check_consistent_length, check_X_y
 
 from mcsvm_lit.core.certificates import Certificate
 from mcsvm_lit.core.estimators import callers_level, kernel_scores
@@ -36,7 +36,7 @@ from mcsvm_lit.core.solving import Goal, collect, solve
 from mcsvm_lit.core.training import gather
 from mcsvm_lit.crammer_singer.kernel_solver import KernelDescent, WorkingSets
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, psi
-from mcsvm_lit.crammer_singer.walk_in_c import Line, Walk
+from mcsvm_lit.crammer_singer.walk_in_c import LARGEST_ELBOW, Line, Walk
 from mcsvm_lit.engine.threads import cached_property, keep_on, one_thread
 
 
@@ -343,6 +343,7 @@ class CPath(ExactPath):
 
     def accuracy(self, X, y, sample_weight=None):  # -> AccuracyCurve
         "The share of the rows of X that get their class index y, at every C."
+        check_consistent_length(X, y, sample_weight)
         X, y = np.asarray(X, float), np.asarray(y, int)
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         given = self.kernel == "precomputed"
@@ -484,6 +485,7 @@ def range_of_weights(C):  # -> lowest, highest
 def _warn_stopped(path, max_events):
     "Warn where a path ends before it should."
     why = f"beyond, rounding violates the optimality conditions by more than {_ACCURACY:.0e}"
+    why += f", or more than {LARGEST_ELBOW:,} masses move at once"
     if max_events is not None and len(path.last) >= max_events:
         why = "`max_events` were made"
     warnings.warn(

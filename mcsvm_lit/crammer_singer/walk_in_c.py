@@ -14,6 +14,8 @@ __all__ = [
     "LEVEL",
     "FINE",
     "CHECKED",
+    "OPERATIONS",
+    "LARGEST_ELBOW",
     "Line",
     "WalkTask",
     "WalkElbow",
@@ -480,6 +482,8 @@ def _follow_walk(task, elbow, sets, scores, found, m, end):  # -> m, pieces, why
 
 # %% ../../nbs/crammer_singer/16a_walk_loop.ipynb #4010ef31
 CHECKED = 64  # pieces from one check to the next
+OPERATIONS = 2e8  # of a stretch, at most: an interruption waits for its end
+LARGEST_ELBOW = 2**14  # rows, where its matrix and the inverse take 4 GB
 
 
 class Walk:
@@ -578,6 +582,8 @@ class Walk:
             found.append(Stretch(ends[: p + 1], new.last[:p], *(x[:used] for x in new[2:])))
             most -= p
             if self.m == len(self.elbow.v):
+                if self.m >= LARGEST_ELBOW:
+                    break
                 self.elbow = _larger(self.elbow)
         return [stretch for stretch in found if len(stretch.last)], why == _END
 
@@ -587,12 +593,17 @@ class Walk:
         while not done and most > 0:
             t, mass = self.t, self.mass
             self.level()
-            found, done = self.follow(end, int(min(length, most)))
+            cost = self.m**2 + 2 * self.m * len(mass) + 1
+            found, done = self.follow(end, int(min(length, most, max(1, OPERATIONS // cost))))
             self.refresh()
-            standing = standing + length if self.t == t else 0
+            made = sum(len(stretch.last) for stretch in found)
+            standing = standing + made if self.t == t else 0
+            if not made:  # the elbow is full
+                self.lost = True
+                return
             if standing <= 2 * mass.size + CHECKED and self.error() <= accuracy:
                 yield from found
-                most -= sum(len(stretch.last) for stretch in found)
+                most -= made
                 length = min(2 * length, CHECKED)
                 continue
             self.begin(mass, t)
