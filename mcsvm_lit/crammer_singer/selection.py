@@ -99,11 +99,11 @@ def _warn_of_ends(found, candidates, high):  # [Judged], how many were tried, th
         raise ValueError("No path could be followed: are the rows on very different scales?")
     complete = [one for one in found if one.curve.edges[-1] >= high]
     if len(complete) < candidates:
-        least = min(one.curve.edges[-1] for one in found)
+        ends = [one.curve.edges[-1] for one in found if one.curve.edges[-1] < high]
+        where = f"beyond C = {min(ends):.3g}" if ends else "from its beginning on"
         warnings.warn(
-            f"Every C was compared for {len(complete)} of {candidates} candidates, for the others "
-            f"those up to {least:.3g} or none: rounding spoils the path of a fold. Scale the "
-            "features.",
+            f"Every C was compared for {len(complete)} of {candidates} candidates: rounding spoils "
+            f"the path of a fold of the others, {where}. Scale the features.",
             stacklevel=callers_level(),
         )
 
