@@ -91,7 +91,7 @@ class Rows:
 
 
 # %% ../../nbs/crammer_singer/12d_linear_problem.ipynb #ebc17b63
-def pair_gap(F, η, y, c, costs=ONE_EACH):  # -> (Σ c ξ, the terms of the double sum in (12.6))
+def pair_gap(F, η, y, c, costs=ONE_EACH):  # -> (Σ c ξ, the terms of the double sum in (12.7))
     "Loss of the scores, and what each pair (example, class) adds to the gap."
     G = F + costs.added(y, F.shape[1])
     i = np.arange(len(y))
@@ -214,7 +214,7 @@ class LinearCrammerSinger:
         return state._replace(F=F), float(np.abs(F - state.F).max(initial=0))
 
     def certify(self, state, n_iter=0, tol=1e-3, drift=0.0):
-        "The certificate of a pair, by (12.6); how far M is from M(η) is its stationarity."
+        "The certificate of a pair, by (12.7); how far M is from M(η) is its stationarity."
         loss, terms = pair_gap(state.F, state.η, self.y, self.c, self.costs)
         α = own_and_rest(state.η, self.y, self.c)
         apart = state.M - self.rows.prototypes(α)
@@ -239,7 +239,7 @@ class LinearCrammerSinger:
         return float(length) + apart_by_rounding(self.sizes, α, self.c)
 
     def _rounding(self, state, apart, summed):  # ‖M_r - M_r(η)‖, the error of M_r(η) (K,)
-        "How far rounding can have moved the gap (12.6), by (4.8) and (4.9)."
+        "How far rounding can have moved the gap (12.7), by (4.8) and (4.9)."
         size, K = self.sizes, state.F.shape[1]
         lengths = np.linalg.norm(state.M, axis=1)
         errors = roundoff(self.rows.width + 6) * size * lengths.max()

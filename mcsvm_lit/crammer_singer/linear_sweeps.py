@@ -35,7 +35,7 @@ from mcsvm_lit.engine.compiled import Vector, kernel
 
 # %% ../../nbs/crammer_singer/12e_linear_sweeps.ipynb #08a1bcfd
 class Lists(NamedTuple):
-    "The classes (12.9) of each example, in `classes[i, :size[i]]`; size 0 for nothing to do."
+    "The classes (12.11) of each example, in `classes[i, :size[i]]`; size 0 for nothing to do."
 
     classes: Annotated[np.ndarray, "i4[:,::1]"]
     size: Annotated[np.ndarray, "i4[::1]"]
@@ -43,7 +43,7 @@ class Lists(NamedTuple):
 
 @kernel("f8[:,::1], Terms, f8[:,::1], Lists")
 def look(F, terms, η, lists):  # fills the lists -> (gap, Σ c ξ)
-    "The gap (10.9), the loss, and for each example the classes (12.9) to work on."
+    "The gap (10.9), the loss, and for each example the classes (12.11) to work on."
     n, K = F.shape
     gap = loss = 0.0
     for i in range(n):
@@ -86,7 +86,7 @@ class Work(NamedTuple):
 
 @kernel("f8[::1], f8, f8, i4[::1], f8[::1], Work")
 def solve_on_list(added, c, A, L, η, work):  # -> c ψ
-    "Solve (12.8) for one example, with distribution η, on the classes of the list L."
+    "Solve (12.10) for one example, with distribution η, on the classes of the list L."
     m = len(L)
     top, low = -np.inf, np.inf
     for l in range(m):
@@ -249,7 +249,7 @@ def _sweep_lists(problem, M, η, lists, rng, most):  # most: sweeps -> sweeps ma
 
 
 class Sweeps:
-    """Dual coordinate descent over the lists (12.9); a step is a pass over the data.
+    """Dual coordinate descent over the lists (12.11); a step is a pass over the data.
 
     Parameters
     ----------
