@@ -1,13 +1,19 @@
-"""What the first fit costs in a fresh process."""
+"""What the first fit costs in a fresh process; what a model costs later, one row and its file."""
 
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
-from harness import benchmark, output_of, seconds
+from harness import benchmark, output_of, seconds, side_by_side
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+from mcsvm_lit import CrammerSingerSVC, KernelLogisticRegression, MulticlassSVC
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = {
@@ -99,3 +105,38 @@ def cold_start(repeat):
                 "numba, first": seconds(cold),
                 "numba, second": seconds(warm),
             }
+
+
+SERVED = {  # classifiers, and what they are compared with
+    "Crammer and Singer": (CrammerSingerSVC(), SVC()),
+    "Crammer and Singer, linear": (CrammerSingerSVC(kernel="linear"), SVC(kernel="linear")),
+    "kernel logistic regression": (KernelLogisticRegression(), SVC()),
+    "kernel logistic regression, linear": (
+        KernelLogisticRegression(kernel="linear"),
+        LogisticRegression(),
+    ),
+    "Lee, Lin and Wahba": (MulticlassSVC(loss="lee-lin-wahba"), SVC()),
+}
+
+
+@benchmark("One row, and the model in a file")
+def one_row(repeat):
+    """Fits on the 1,797 digits, their pixels from 0 to 1; then `predict` of one row, an array, in
+    microseconds of CPU, and the bytes of `pickle.dumps`, of the whole model and of `slim()`. Beside
+    it scikit-learn's `SVC` with the same kernel, or `LogisticRegression`."""
+    X, y = load_digits(return_X_y=True)
+    X, row = X / 16, X[:1] / 16
+    for name, (ours, its) in SERVED.items():
+        models = {"ours": ours.fit(X, y), "its": its.fit(X, y)}
+        runs = {which: lambda m=m: m.predict(row) for which, m in models.items()}
+        took = side_by_side(5 * repeat, **runs)
+        ours_took, its_took = (1e6 * took[which].seconds for which in models)
+        yield {
+            "classifier": name,
+            "µs": f"{ours_took:.0f}",
+            "scikit-learn": f"{its_took:.0f}",
+            "ratio": f"{ours_took / its_took:.2f}",
+            "bytes": f"{len(pickle.dumps(ours)):,}",
+            "slim": f"{len(pickle.dumps(ours.slim())):,}",
+            "scikit-learn's": f"{len(pickle.dumps(its)):,}",
+        }

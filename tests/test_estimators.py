@@ -272,6 +272,67 @@ def test_parameters_set_later_change_no_fitted_model(cls, kernel):
             assert_array_equal(f(X), value, err_msg=name)
 
 
+ANSWERS = ("predict", "decision_function", "predict_proba", "decision_bounds", "certified")
+ANSWERS += ("certified_radius", "probability_bounds", "votes", "distances")
+
+
+def answers(m, X):
+    """Whatever a fitted classifier says of rows: arrays, or the sentence of a refusal."""
+    said = {}
+    for name in ANSWERS:
+        if hasattr(m, name):
+            try:
+                said[name] = np.asarray(getattr(m, name)(X))
+            except (AttributeError, ValueError) as refusal:
+                said[name] = str(refusal)
+    return said
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+@pytest.mark.parametrize("cls", [c for c in ALL if hasattr(c, "slim")], ids=lambda c: c.__name__)
+def test_a_slim_copy_says_the_same(cls, kernel):
+    Z = X @ X.T if kernel == "precomputed" else X
+    m = cls(kernel=kernel).fit(Z, NAMES)
+    before = set(vars(m))
+    small = pickle.loads(pickle.dumps(m.slim()))
+    assert set(vars(m)) == before and len(pickle.dumps(small)) < len(pickle.dumps(m)) + 100
+    for name, said in answers(m, Z).items():
+        assert_array_equal(answers(small, Z)[name], said, err_msg=name)
+    agree(small.fit(Z, NAMES), m, Z, Z)  # and it can be fitted again
+
+
+def test_a_slim_copy_says_what_is_missing():
+    m = mcsvm_lit.CrammerSingerSVC(kernel="linear", warm_start=True).fit(X, NAMES)
+    small = m.slim()
+    with pytest.raises(AttributeError, match="`slim` left out what is known of the training"):
+        small.suspects()
+    with pytest.raises(AttributeError, match="`slim` left out"):
+        small.leave_one_out(X, NAMES)
+    agree(small.fit(X, NAMES), m, rtol=1e-2)  # without a warm start
+    assert small.suspects().size == m.suspects().size
+
+
+@every
+def test_plain_rows_are_checked_as_well_as_others(cls):
+    """Plain arrays go past scikit-learn's checks; what it would refuse is refused."""
+    m = cls(**SMALL.get(cls.__name__, {})).fit(X, NAMES)
+    for spoilt in (np.nan, np.inf, -np.inf):
+        Z = X.copy()
+        Z[3, 1] = spoilt
+        with pytest.raises(ValueError, match="NaN|infinity"):
+            m.predict(Z)
+    for Z in (X[:, :2], X[:0], X[0], X[None]):
+        with pytest.raises(ValueError):
+            m.predict(Z)
+    huge = np.full_like(X[:1], 1e308)  # finite, and their sum is not
+    with np.errstate(all="ignore"):
+        assert np.isfinite(huge).all() and not np.isfinite(huge.sum())
+        try:
+            m.predict(huge)
+        except ValueError as refusal:  # values of the kernel that are not finite
+            assert "not finite" in str(refusal) or "too large" in str(refusal), refusal
+
+
 @every
 def test_it_is_found_in_a_grid_within_a_pipeline(cls):
     if has(cls, "estimator"):

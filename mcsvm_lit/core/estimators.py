@@ -8,6 +8,7 @@ __all__ = [
     "TABLES",
     "MUCH",
     "KERNEL_PARAMETERS",
+    "SUPPORT",
     "progress",
     "callers_level",
     "warn_unconverged",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 # %% ../../nbs/core/06_estimators.ipynb #a08129bf
+import copy
 import functools
 import numbers
 import sys
@@ -37,7 +39,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
-from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.kernels import Kernel, all_finite, unchanging
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight
 from mcsvm_lit.core.training import gather
 from mcsvm_lit.engine.threads import in_blocks, limit_public, one_thread
@@ -141,7 +143,8 @@ def kernel_scores(kernel, X, V, A, memory=8):
     rows = max(1, int(memory * 2**20 / 8 / max(1, len(A))))
     blocks = [slice(i, i + rows) for i in range(0, max(1, X.shape[0]), rows)]
     size = 0 if callable(kernel.name) else X.shape[0] * len(A)  # a user's function runs alone
-    return np.vstack(in_blocks(lambda I: kernel.between(X[I], V) @ A, blocks, size))
+    parts = in_blocks(lambda I: kernel.between(X[I], V) @ A, blocks, size)
+    return parts[0] if len(parts) == 1 else np.vstack(parts)
 
 
 # %% ../../nbs/core/06_estimators.ipynb #acae54e37e7d407bbb7b55eff062a284
@@ -212,8 +215,13 @@ def grid_of(model, names):  # -> [{name: value}]
     return [dict(zip(names, chosen)) for chosen in product(*lists)]
 
 
+SUPPORT = "support_", "support_vectors_", "dual_coef_"  # with the linear kernel `coef_` predicts
+
+
 class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     "Base of the classifiers: kernel parameters, reading of data, predictions from scores."
+
+    _of_examples = ()  # attributes that tell of the training examples, and do not predict
 
     _parameter_constraints = {
         **KERNEL_PARAMETERS,
@@ -228,12 +236,41 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     def __getattr__(self, name):
         "Say which classifiers have probabilities; called for missing attributes only."
         sentence = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name in (*self._of_examples, *SUPPORT) and "classes_" in vars(self):
+            sentence += ": `slim` left out what is known of the training examples"
         if name in ("predict_proba", "predict_log_proba"):
             sentence += (
                 ": it has scores (`decision_function`); KernelLogisticRegression and "
                 "SVMProbabilityClassifier have probabilities"
             )
         raise AttributeError(sentence, name=name, obj=self)
+
+    def __setstate__(self, state):
+        "Rows that predict stay as they are, also in a copy and in what is read from a file."
+        super().__setstate__(state)
+        known = vars(self)
+        for rows in known.get("support_vectors_"), getattr(known.get("_expansion"), "rows", None):
+            unchanging(rows)
+
+    def slim(self):
+        """Return a copy to store: it predicts and proves, and knows nothing of the examples.
+
+        Predictions, bounds and certificates are those of this classifier to the last bit. What the
+        fit found out about single examples is left out, and with the linear kernel the support
+        vectors: methods that need them say so.
+
+        Returns
+        -------
+        estimator
+            A copy of the same class.
+        """
+        check_is_fitted(self)
+        copied = copy.copy(self)
+        linear = self.kernel_.name == "linear"
+        for name in (*self._of_examples, *(SUPPORT if linear else ())):
+            if vars(copied).get(name) is not None:
+                delattr(copied, name)
+        return copied
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -274,6 +311,11 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
 
     def _check(self, X):  # -> X
         "Validate data to predict for."
+        known = vars(self)
+        if type(X) is np.ndarray and X.dtype == np.float64 and "feature_names_in_" not in known:
+            whole = X.flags.c_contiguous and X.ndim == 2 and len(X)
+            if whole and X.shape[1] == known.get("n_features_in_") and all_finite(X):
+                return X  # as scikit-learn would return it, a tenth of a millisecond later
         check_is_fitted(self)
         return validate_data(
             self,

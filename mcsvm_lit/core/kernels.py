@@ -8,6 +8,8 @@ __all__ = [
     "KERNELS",
     "gamma_of",
     "row_panels",
+    "all_finite",
+    "unchanging",
     "kernel_sides",
     "kernel_block",
     "gram_of_side",
@@ -19,6 +21,7 @@ __all__ = [
 ]
 
 # %% ../../nbs/core/01_kernels.ipynb #ac89efa2
+import weakref
 from collections import namedtuple
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -101,15 +104,20 @@ def _power(
 
 
 # %% ../../nbs/core/01_kernels.ipynb #0d3a4a03
+def all_finite(X):
+    "Whether no number of an array is NaN or infinite."
+    with np.errstate(over="ignore", invalid="ignore"):
+        # The sum alone costs less, and seldom overflows.
+        return bool(np.isfinite(X.sum()) or np.isfinite(X).all())
+
+
 def _finite(
     k,  # kernel
     G,  # its values
 ):
     "Refuse values that are not finite."
-    with np.errstate(over="ignore", invalid="ignore"):
-        # The sum alone costs less, and seldom overflows.
-        if np.isfinite(G.sum()) or np.isfinite(G).all():
-            return G
+    if all_finite(G):
+        return G
     if callable(k.name):
         raise ValueError(
             "The kernel function returned values that are not finite (NaN or infinity)."
@@ -185,13 +193,39 @@ def _side(X, centre=0.0):
     return Side(moved, moved.T, row_norms(moved, squared=True) / 2, X)
 
 
+_ready = {}  # (id of rows that stay as they are, centred?) -> weak reference, centre, moved, h
+
+
+def unchanging(rows):
+    "Rows that nobody writes to any more: a kernel prepares them once, as long as they live."
+    if isinstance(rows, np.ndarray):
+        rows.flags.writeable = False
+    return rows
+
+
+def _prepared(Z, centred):  # dense rows -> their centre and Side
+    "What a kernel needs of the rows; kept if nobody can write to them."
+    key = id(Z), centred
+    ref, centre, moved, h = _ready.get(key, (lambda: None,) * 4)
+    if ref() is Z and not Z.flags.writeable:
+        moved = Z if moved is None else moved
+        return centre, Side(moved, moved.T, h, Z)
+    centre = _centre(Z) if centred else 0.0
+    side = _side(Z, centre)
+    if not Z.flags.writeable:
+        moved = None if side.X is Z else side.X  # the rows themselves would live as long as this
+        _ready[key] = weakref.ref(Z, lambda _: _ready.pop(key, None)), centre, moved, side.h
+    return centre, side
+
+
 def kernel_sides(k, X, Z=None):  # kernel and checked data -> two Sides
     "`X` and `Z` made ready for `k`; the Gaussian's are centred when both are dense."
-    dense = not (issparse(X) or issparse(Z))
-    centre = _centre(X if Z is None else Z) if k.name == "rbf" and dense else 0.0
     with np.errstate(over="ignore", invalid="ignore"):  # `_values` says what it means
-        A = _side(X, centre)
-        return A, A if Z is None else _side(Z, centre)
+        if issparse(X) or issparse(Z):
+            A = _side(X)
+            return A, A if Z is None else _side(Z)
+        centre, B = _prepared(X if Z is None else Z, k.name == "rbf")
+        return B if Z is None else _side(X, centre), B
 
 
 # %% ../../nbs/core/01_kernels.ipynb #9fcec43d

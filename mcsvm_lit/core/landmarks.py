@@ -48,7 +48,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff, score_rounding
-from mcsvm_lit.core.kernels import gram_block
+from mcsvm_lit.core.kernels import gram_block, unchanging
 from mcsvm_lit.core.passes import Block, Rounds, mixture, sampled_newton
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.engine.threads import cached_property
@@ -143,7 +143,7 @@ def choose_landmarks(kernel, X, rank, cache_size=500, seed=0):  # -> LandmarkSpa
     if not len(pivots):  # a kernel that is zero on all rows: one landmark, whose feature is zero
         pivots, T = np.zeros(1, np.intp), np.eye(1, m)
     rows = near[pivots]
-    own = None if kernel.name == "precomputed" else X[rows]
+    own = None if kernel.name == "precomputed" else unchanging(X[rows])
     return LandmarkSpan(kernel, own, rows, np.tril(T[:, pivots].T))
 
 

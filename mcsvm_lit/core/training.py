@@ -29,7 +29,7 @@ from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import compute_class_weight
 
-from mcsvm_lit.core.kernels import Kernel
+from mcsvm_lit.core.kernels import Kernel, unchanging
 
 
 # %% ../../nbs/core/05a_training.ipynb #8003fa4e
@@ -192,6 +192,10 @@ class Training:
     @property
     def precomputed(self):
         return self.kernel.name == "precomputed"
+
+    def kept(self, index=slice(None)):
+        "Return rows of examples to predict with, which nobody writes to; None if precomputed."
+        return None if self.precomputed else unchanging(self.X[index])
 
     def back(self, values, fill=np.nan):
         "Return values of the examples on the caller's rows; `fill` where a row has no weight."

@@ -237,6 +237,8 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
     True
     """
 
+    _of_examples = ("label_distribution_", "slack_", "_labels", "_place", "_patterns")
+    _of_examples += ("_rival", "_copies", "_prototypes")
     _parameter_constraints = {
         **KernelClassifier._parameter_constraints,
         "C": [Interval(numbers.Real, 0.0, np.inf, closed="right")],
@@ -381,7 +383,9 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
     def _start(self, training):
         "What the last fit left, distributions where labels are the same; None if of no use."
         last = vars(self._before)
-        if not self.warm_start or not last or len(self._labels) != len(training.labels):
+        if not self.warm_start or "label_distribution_" not in last:
+            return None
+        if len(self._labels) != len(training.labels):
             return None
         if not np.array_equal(last["classes_"], self.classes_):
             return None
@@ -398,7 +402,7 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
         α = own_and_rest(η, training.y, problem.c)
         support = self._keep_patterns(training, η, F, α, problem.sizes)
         self.support_ = self._patterns
-        self.support_vectors_ = None if training.precomputed else training.X[support]
+        self.support_vectors_ = training.kept(support)
         self.dual_coef_ = α[support]
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(self._shift * self.dual_coef_.sum(0))

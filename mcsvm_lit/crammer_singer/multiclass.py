@@ -94,6 +94,7 @@ class MulticlassSVC(CertifiedRadius, KernelClassifier):
     True
     """
 
+    _of_examples = ("masses_",)
     _parameter_constraints = {
         **KernelClassifier._parameter_constraints,
         "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
@@ -173,7 +174,7 @@ class MulticlassSVC(CertifiedRadius, KernelClassifier):
         self.n_iter_ = -(-solution.certificate.n_iter // len(training))
         self.certificate_ = replace(solution.certificate, n_iter=self.n_iter_)
         self.support_ = training.first[support]
-        self.support_vectors_ = None if training.precomputed else training.X[support]
+        self.support_vectors_ = training.kept(support)
         self.masses_, self.dual_coef_ = a[support], α[support]
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(self._shift * α.sum(0))

@@ -169,6 +169,7 @@ class CrammerSingerSVCCV(CrammerSingerSVC):
     True
     """
 
+    _of_examples = (*CrammerSingerSVC._of_examples, "cv_results_")
     _parameter_constraints = {
         **{
             name: CrammerSingerSVC._parameter_constraints[name]

@@ -294,6 +294,7 @@ class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
         self.verbose = verbose
 
     _resumable = ("_last",)
+    _of_examples = "_last", "_weights"
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -357,7 +358,7 @@ class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
         "Set the fitted attributes."
         self.dual_coef_, self.intercept_ = problem.expansion(solution.state)
         self.support_ = training.first
-        self.support_vectors_ = None if training.precomputed else training.X
+        self.support_vectors_ = training.kept()
         if isinstance(problem, LinearLogistic):
             self.coef_ = problem.prototypes(solution.state)[0]
         elif training.kernel.name == "linear":

@@ -315,8 +315,7 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
             return
         self.dual_coef_ = np.ascontiguousarray(np.moveaxis(fit.V, -1, 0))
         self.support_ = training.first[fit.rows]
-        if not training.precomputed:
-            self.support_vectors_ = training.X[fit.rows]
+        self.support_vectors_ = training.kept(fit.rows)
 
     @property
     def _of_two(self):

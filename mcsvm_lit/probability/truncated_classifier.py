@@ -385,7 +385,7 @@ class TruncatedHingeSVC(Certified, KernelClassifier):
         used = np.flatnonzero(m.A.any(1))
         self.support_ = training.first[used]
         self.dual_coef_ = m.A[used]
-        self.support_vectors_ = None if training.precomputed else training.X[used]
+        self.support_vectors_ = training.kept(used)
         self.intercept_ = m.b
         self._centre = road.centre
         if self.kernel == "linear":

@@ -116,7 +116,7 @@ class PairVotes(KernelClassifier):
             return np.array(planes)
         used = np.unique(np.concatenate([plane.rows for plane in planes]))
         self.support_ = training.first[used]
-        self.support_vectors_ = None if training.precomputed else training.X[used]
+        self.support_vectors_ = training.kept(used)
         rows = np.zeros((len(planes), len(used) + 1))
         for row, plane in zip(rows, planes):
             row[np.searchsorted(used, plane.rows)] = plane.a

@@ -184,6 +184,7 @@ class TwinKSVCCV(PairVotes):
     True
     """
 
+    _of_examples = "paths_", "cv_results_"
     _parameter_constraints = {
         **PairVotes._parameter_constraints,
         **{

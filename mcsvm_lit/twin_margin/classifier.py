@@ -56,6 +56,7 @@ class PlaneClassifier(KernelClassifier):
     "Base of both classifiers: from planes to fitted attributes and answers."
 
     class_weight = None  # (33a.1): there is nothing that it could do
+    _of_examples = "dual_coef_", "support_"
 
     def _keep(self, planes, training, uncertain=False):
         "Set the fitted attributes; `uncertain`: could examples move?"
@@ -68,7 +69,7 @@ class PlaneClassifier(KernelClassifier):
         self.norms_ = np.array([p.norm for p in planes])
         self.intercept_ = np.array([p.θ for p in planes])
         self.margin_interval_ = np.array([p.ends for p in planes])
-        rows = training.first if training.precomputed else training.X
+        rows = training.first if training.precomputed else training.kept()
         if self.kernel_.name == "linear":
             self.coef_ = np.stack([p.w for p in planes])
             rows, coefficients = None, self.coef_.T

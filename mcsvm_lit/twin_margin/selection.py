@@ -303,6 +303,7 @@ class TwinMarginSVCCV(PlaneClassifier):
     True
     """
 
+    _of_examples = (*PlaneClassifier._of_examples, "path_", "cv_results_")
     _parameter_constraints = {
         **TwinMarginSVC._parameter_constraints,
         "nu": [*TwinMarginSVC._parameter_constraints["nu"], None],
