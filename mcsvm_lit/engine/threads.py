@@ -155,8 +155,9 @@ def in_blocks(work, blocks, size):
     """
     blocks = list(blocks)
     with one_thread:
-        n_threads = min(one_thread.width, len(blocks), MOST_THREADS)
-        if n_threads < 2 or size < WORTH_THREADS:
+        few = size < WORTH_THREADS or len(blocks) < 2
+        n_threads = 1 if few else min(one_thread.width, len(blocks), MOST_THREADS)
+        if n_threads < 2:
             return [work(block) for block in blocks]
         pool = ThreadPoolExecutor(n_threads)
         try:  # every piece has a copy of the context, which holds NumPy's treatment of overflows

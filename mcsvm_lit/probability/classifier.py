@@ -329,7 +329,7 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
         V = np.moveaxis(self.dual_coef_, 0, -1)
         if self.kernel_.name == "precomputed":
             return X[:, self.support_], V
-        return self.kernel_(X, self.support_vectors_), V
+        return self.kernel_.between(X, self.support_vectors_), V
 
     def _in_blocks(self, X, answer):
         "Join what `answer` returns for blocks of checked rows."
