@@ -252,6 +252,7 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
         for rows in known.get("support_vectors_"), getattr(known.get("_expansion"), "rows", None):
             unchanging(rows)
 
+    @one_thread
     def slim(self):
         """Return a copy to store: it predicts and proves, and knows nothing of the examples.
 
