@@ -136,6 +136,27 @@ class CertifiedRadius(Certified):
         return self.kernel_.sizes(X)
 
     @one_thread
+    def decision_bounds(self, X):
+        """Return how far any difference of two scores can be from that of the exact optimum.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The points to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        X = self._check(X)
+        if self.kernel_.name == "precomputed":
+            raise ValueError(
+                "A precomputed kernel does not hold k(x, x), the sizes of points: "
+                f"use {self._radius_of_sizes}, with the certificate c."
+            )
+        return self._bounds_of_size(self._sizes(X))
+
+    @one_thread
     def certified_radius(self, X, norm=2):
         """Return how far each row may move before the exact optimum could give it another label.
 

@@ -11,8 +11,9 @@ __all__ = [
     "ByFactor",
     "rivals",
     "in_features",
-    "CrammerSingerSVC",
+    "PrototypeClassifier",
     "one_of_two",
+    "CrammerSingerSVC",
     "patterns_of",
     "copies",
 ]
@@ -151,8 +152,51 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
     return fit
 
 
+# %% ../../nbs/crammer_singer/14_classifier.ipynb #5ca50f37
+class PrototypeClassifier(CertifiedRadius, KernelClassifier):
+    "Base of classifiers with a prototype for each class, whose bias is a part of the kernel."
+
+    _radius_of_sizes = (
+        "score_radius(c.gap + c.rounding, diagonal, c.apart) of mcsvm_lit.crammer_singer.problem"
+    )
+
+    @property
+    def _full_kernel(self):
+        "The kernel with its bias."
+        return replace(self.kernel_, shift=self._shift)
+
+    def _scores(self, X):
+        F = Expansion.of(self)
+        if F.coefficients.shape[1] == 2:  # of two classes, which add up to zero, the difference
+            F = F._replace(coefficients=one_of_two(F.coefficients.T).T)
+        F = F.scores(X)
+        return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
+
+    def _sizes(self, X):
+        "Roots of k(x, x), of the kernel with its bias."
+        return self._full_kernel.sizes(X)
+
+    def _bounds_of_size(self, size):
+        "Bounds of differences of scores at points of these sizes, (10.10)."
+        c = vars(self).get("full_certificate_", self.certificate_)
+        radius = score_radius(c.gap + c.rounding, size**2, c.apart)
+        return radius * (1 + roundoff(12)) + 2 * self._score_errors(size)
+
+    def _score_errors(self, size):
+        "How far rounding can take a score at points of these sizes, (4.8)."
+        if self.kernel_.name == "linear":
+            return Expansion.of(self).rounding(size)
+        kernel, V = self._full_kernel, self.support_vectors_
+        return score_rounding(size, self.dual_coef_, kernel.sizes(V), kernel.rounding(V)).max(1)
+
+
+def one_of_two(rows):  # one row, or number, per class; those of two classes add up to zero
+    "What predicts: for two classes the second's minus the first's, as scikit-learn has it."
+    return rows[1:] - rows[:1] if len(rows) == 2 else rows
+
+
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #db9ed5c6
-class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
+class CrammerSingerSVC(PrototypeClassifier):
     """Multiclass support vector machine of Crammer and Singer (2001).
 
     Minimises ½‖M‖² + C Σ ξ_i, where ξ_i is how far the score of example i's own class is from
@@ -435,13 +479,6 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
             y = training.labels[absent]
             self.slack_[absent] = Hinge(costs=by_label(self._table, y)).value(F, y)
 
-    def _scores(self, X):
-        F = Expansion.of(self)
-        if F.coefficients.shape[1] == 2:  # of two classes, which add up to zero, the difference
-            F = F._replace(coefficients=one_of_two(F.coefficients.T).T)
-        F = F.scores(X)
-        return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
-
     def confusable(self, i):
         """The labels that a training example is confused with.
 
@@ -525,7 +562,7 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
         training = self._gathered(X, y, sample_weight, merge=False)
         rows, w = np.sort(training.first), training.weights[np.argsort(training.first)]
         absent = np.setdiff1d(np.arange(len(X)), rows)  # of no weight
-        kernel, K = replace(self.kernel_, shift=self._shift), len(self.classes_)
+        kernel, K = self._full_kernel, len(self.classes_)
         problem = CrammerSinger(kernel, X[rows], self._labels[rows], self._C * w, K)
         η, others = self._multipliers(problem, rows), np.vstack([X[absent], X_new])
         proof, text = proof_of(problem, self._C, w, self.classes_, η, others)
@@ -601,50 +638,6 @@ class CrammerSingerSVC(CertifiedRadius, KernelClassifier):
             problem, *taken_along(training, problem.c), η, STRATEGIES, goal
         )
         return LeftOut.of(self.classes_[labels], proved, self.classes_[self._labels])
-
-    def decision_bounds(self, X):
-        """Return how far any difference of two scores can be from that of the exact optimum.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The points to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        X = self._check(X)
-        if self.kernel_.name == "precomputed":
-            raise ValueError(
-                "A precomputed kernel does not hold K(x, x): "
-                "use score_radius(c.gap + c.rounding, diagonal, c.apart) of "
-                "mcsvm_lit.crammer_singer.problem, with the certificate c."
-            )
-        return self._bounds_of_size(self._sizes(X))
-
-    def _sizes(self, X):
-        "Roots of k(x, x), of the kernel with its bias."
-        return replace(self.kernel_, shift=self._shift).sizes(X)
-
-    def _bounds_of_size(self, size):
-        "Bounds of scores at points of these sizes, (10.10)."
-        c, kernel = self.full_certificate_, replace(self.kernel_, shift=self._shift)
-        radius = score_radius(c.gap + c.rounding, size**2, c.apart)
-        return radius * (1 + roundoff(12)) + 2 * self._score_errors(kernel, size)
-
-    def _score_errors(self, kernel, size):
-        "How far rounding can take a score at points of these sizes, (4.8)."
-        if self.kernel_.name == "linear":
-            lengths = np.sqrt((self.coef_**2).sum(1) + self.intercept_**2)
-            return roundoff(self.coef_.shape[1] + 8) * size * lengths.max()
-        V, α = self.support_vectors_, self.dual_coef_
-        return score_rounding(size, α, kernel.sizes(V), kernel.rounding(V)).max(1)
-
-
-def one_of_two(rows):  # one row, or number, per class; those of two classes add up to zero
-    "What predicts: for two classes the second's minus the first's, as scikit-learn has it."
-    return rows[1:] - rows[:1] if len(rows) == 2 else rows
 
 
 def patterns_of(η, y, α, size=1.0):  # distributions, classes, coefficients, roots of k(x, x)

@@ -11,20 +11,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcsvm_lit.core.certificates import roundoff, score_rounding
-from mcsvm_lit.core.estimators import Expansion, KernelClassifier, warn_of_size, warn_unconverged
-from mcsvm_lit.core.radius import CertifiedRadius
+from mcsvm_lit.core.estimators import KernelClassifier, warn_of_size, warn_unconverged
 from mcsvm_lit.core.rival_losses import rival_losses
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.solving import Goal
-from mcsvm_lit.crammer_singer.classifier import one_of_two
-from mcsvm_lit.crammer_singer.problem import score_radius
+from mcsvm_lit.crammer_singer.classifier import PrototypeClassifier, one_of_two
 from mcsvm_lit.crammer_singer.rival_solver import RivalProblem, solve_rivals
 
 
 # %% ../../nbs/crammer_singer/17a_multiclass.ipynb #9a4ccd7b
-class MulticlassSVC(CertifiedRadius, KernelClassifier):
+class MulticlassSVC(PrototypeClassifier):
     """Multiclass support vector machine with the loss of your choice.
 
     Minimises ½‖M‖² + C Σ ℓ_i. A rival r of the own class y violates its margin by
@@ -180,48 +177,3 @@ class MulticlassSVC(CertifiedRadius, KernelClassifier):
         self.intercept_ = one_of_two(self._shift * α.sum(0))
         if self.kernel_.name == "linear":
             self.coef_ = one_of_two(np.ascontiguousarray((training.X.T @ α).T))
-
-    def _scores(self, X):
-        F = Expansion.of(self)
-        if F.coefficients.shape[1] == 2:  # of two classes, which add up to zero, the difference
-            F = F._replace(coefficients=one_of_two(F.coefficients.T).T)
-        F = F.scores(X)
-        return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
-
-    def decision_bounds(self, X):
-        """Return how far any difference of two scores can be from that of the exact optimum.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The points to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        X = self._check(X)
-        if self.kernel_.name == "precomputed":
-            raise ValueError(
-                "A precomputed kernel does not hold K(x, x): "
-                "use score_radius(c.gap + c.rounding, diagonal, c.apart) of "
-                "mcsvm_lit.crammer_singer.problem, with the certificate c."
-            )
-        return self._bounds_of_size(self._sizes(X))
-
-    def _sizes(self, X):
-        "Roots of k(x, x), of the kernel with its bias."
-        return replace(self.kernel_, shift=self._shift).sizes(X)
-
-    def _bounds_of_size(self, size):
-        "Bounds of scores at points of these sizes, (10.10)."
-        c = self.certificate_
-        radius = score_radius(c.gap + c.rounding, size**2, c.apart)
-        return radius * (1 + roundoff(12)) + 2 * self._score_errors(size)
-
-    def _score_errors(self, size):
-        "How far rounding can take a score at points of these sizes, (4.8)."
-        if self.kernel_.name == "linear":
-            return Expansion.of(self).rounding(size)
-        kernel, V = replace(self.kernel_, shift=self._shift), self.support_vectors_
-        return score_rounding(size, self.dual_coef_, kernel.sizes(V), kernel.rounding(V)).max(1)

@@ -295,6 +295,10 @@ class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
 
     _resumable = ("_last",)
     _of_examples = "_last", "_weights"
+    _radius_of_sizes = (
+        "score_bound(c.gap + c.rounding, diagonal, apart=c.apart) of "
+        "mcsvm_lit.kernel_logistic.problem"
+    )
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -469,27 +473,6 @@ class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
             sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         given = X, labels, self.classes_, sample_weight, self.class_weight
         return gather(*given, self.kernel_), self._scores(X)
-
-    def decision_bounds(self, X):
-        """Return how far any difference of two scores can be from that of the exact model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The points to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        X = self._check(X)
-        if self.kernel_.name == "precomputed":
-            raise ValueError(
-                "A precomputed kernel does not hold k(x, x): use "
-                "score_bound(c.gap + c.rounding, diagonal, apart=c.apart) of "
-                "mcsvm_lit.kernel_logistic.problem, with the certificate c."
-            )
-        return self._bounds_of_size(self._sizes(X))
 
     def _bounds_of_size(self, size):
         "Bounds of scores at points of these sizes, (20.13) and (23.9)."
