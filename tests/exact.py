@@ -287,7 +287,7 @@ def judged_logistic(model, data):
 
 
 def judged_margin(model, data):
-    if feared(model) is None:
+    if model.uncertainty != "ball" and model.kernel != "linear" and np.any(radius_of(model)):
         return  # bounds of kernel values make another problem
     for k, label in enumerate(model.classes_):
         certificate = model.certificates_.get(label)
@@ -297,15 +297,34 @@ def judged_margin(model, data):
         yield from judged(model, data, k, certificate)
 
 
-def feared(model):
-    """How far each example may move in the space of the planes, and the norm; None: see page 33."""
-    ε, p = (getattr(model, a + "_", getattr(model, a)) for a in ("radius", "norm"))
+def radius_of(model):
+    """The radius, given or chosen."""
+    return getattr(model, "radius_", model.radius)
+
+
+def feared(model, X):
+    """How far each example may move in the space of the planes, and the norm; see page 33."""
+    ε, p = high(radius_of(model)), getattr(model, "norm_", model.norm)
     if ε == 0 or model.kernel == "linear":
-        return high(ε), p
-    if model.kernel != "rbf" or model.uncertainty != "ball":
-        return None
-    longest = high(ε) * (high(model.n_features_in_).sqrt() if p == inf else 1)
-    return (2 - 2 * (-high(model.kernel_.gamma) * longest**2).exp()).sqrt(), 2
+        return np.full(len(X), ε), p
+    if model.kernel == "poly":
+        return np.array([image_radius(model, x, ε, p) for x in X], object), 2
+    longest = ε * (high(model.n_features_in_).sqrt() if p == inf else 1)
+    one = (2 - 2 * (-high(model.kernel_.gamma) * longest**2).exp()).sqrt()
+    return np.full(len(X), one), 2
+
+
+def image_radius(model, x, ε, p):
+    """How far the image of x is from that of the worst perturbation, for a polynomial kernel."""
+    away = np.where(x < 0, Decimal(-1), Decimal(1))
+    if p == 1:  # along the largest coordinate
+        away = np.where(np.arange(len(x)) == abs(x).argmax(), away, Decimal(0))
+    elif p == 2:  # away from the origin
+        away = x if x.any() else np.where(np.arange(len(x)) == 0, away, Decimal(0))
+        away = away / root((away**2).sum())
+    both = np.array([x, x + ε * away])
+    K = kernel_values(model, both, both)
+    return max(K[0, 0] - 2 * K[0, 1] + K[1, 1], Decimal(0)).sqrt()
 
 
 def dual_norm(v, p):
@@ -319,10 +338,10 @@ def judged_collapse(model, data, k, certificate):
     a = high(model.dual_coef_[:, k])
     live = np.flatnonzero((a != 0) & (w > 0))
     _, half, length = expanded(model, X, live, a[live, None])
-    ε, _ = feared(model)
-    dual = None if ε else -half
+    robust = radius_of(model) > 0
+    dual = None if robust else -half
     size = (length + reach(model, X)) ** 2 * (1 + 1 / Decimal(float(np.min(model.nu_))))
-    yield Recomputed(certificate, Decimal(0), dual, inf if ε else size)
+    yield Recomputed(certificate, Decimal(0), dual, inf if robust else size)
 
 
 def judged_plane(model, data, k, certificate):
@@ -337,29 +356,34 @@ def judged_plane(model, data, k, certificate):
         live = np.flatnonzero((a != 0) & (w > 0))
         f, half, length = expanded(model, X, live, a[live, None])
         f = f[:, 0]
-    ε, p = feared(model)
-    lost, left = Decimal(0), Decimal(1)
-    if ε and model.kernel == "linear":
-        lost = ε * dual_norm(slope, p)  # where each example goes to its worst place
-    elif ε:  # kept is v; the plane is v - κ v / ‖v‖, which decides alike
-        left = 1 - 2 * ε / (2 * half).sqrt()
-        f, half = left * f, left**2 * half
-        lost = ε * (2 * half).sqrt()
-    θ, c = left * high(model.intercept_[k]), w[own] / w[own].sum()
+    far = reach(model, X)  # of the largest row, whatever its weight
+    off = abs(high(model.norms_[k]) ** 2 - 2 * half)
+    if off > high(1e-11) * (2 * half + (length + far) ** 2):
+        yield Said(f"norms_: {model.norms_[k]!r} of class {k}, its square {float(off):.1e} off")
+    R, p = feared(model, X)
+    robust, left, c = R.any(), Decimal(1), w[own] / w[own].sum()
+    D = None if robust and model.kernel == "linear" else -half  # those multipliers make another w
+    lost, share = Decimal(0), w[~own] / w[~own].sum()
+    if robust and model.kernel == "linear":
+        lost = dual_norm(slope, p)  # where each example goes to its worst place, times its radius
+    elif robust:  # kept is v; the plane is v - κ v / ‖v‖, which decides alike
+        κ, length_of_v = share @ R[~own] + R[own] @ a[own], (2 * half).sqrt()
+        D = -(max(length_of_v - κ, Decimal(0)) ** 2) / 2
+        left = max(1 - κ / high(model.norms_[k]), Decimal(0))  # of a v that may be rounding
+        f, half, lost = left * f, left**2 * half, left * length_of_v
+    θ = left * high(model.intercept_[k])
     # a cap above one is never met: the program is the same with two instead (page 30); copies of
     # a row share its cap
     mine = Data(X[own], y[own], c)
     group = c if model.kernel == "precomputed" else merged(mine, np.arange(len(c)))
     ratio = high(np.broadcast_to(model.nu_, len(model.classes_))[k])
     capped = np.minimum(group / ratio, Decimal(2)) * c / np.where(group > 0, group, Decimal(1))
-    behind = capped @ np.maximum(lost - (f[own] + θ), Decimal(0))
-    mean = (w[~own] / w[~own].sum()) @ f[~own] + lost
-    far = reach(model, X)  # of the largest row, whatever its weight
+    behind = capped @ np.maximum(lost * R[own] - (f[own] + θ), Decimal(0))
+    mean = share @ (f[~own] + lost * R[~own])
     size = length**2 + far**2 + (far * length + abs(θ)) * (2 + capped.sum())
-    if ε:
+    if robust:
         size = inf  # near collapse, ‖v‖ = κ, an error of ‖v‖² is one of its root
-    # of robust planes the multipliers make another w, before it is shrunk
-    yield Recomputed(certificate, half + mean + θ + behind, None if ε else -half, size)
+    yield Recomputed(certificate, half + mean + θ + behind, D, size)
 
 
 def judged_truncated(model, data):

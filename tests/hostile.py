@@ -20,6 +20,7 @@ from math import inf
 
 import numpy as np
 from exact import dishonest, wrong_scores, wrong_votes
+from exact_paths import Groups, judged_twin_path
 from proved import disproved
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
@@ -688,8 +689,46 @@ def broken_law(name, case, training, model):
         yield from same_optimum(case.law, model, twin, 4.0 if quarter else 1.0)
 
 
+# -- paths ----------------------------------------------------------------------------------------
+class FollowedPath:
+    """A path from one twin program's solution to all of them, as something to fit."""
+
+    def __init__(self, case):
+        kB, kC = cycle(((1.0, 1.0), (case.C, 1.0), (1.0, min(max(case.C, 1e-3), 1e3))), case)
+        self.settings = dict(
+            epsilon=(0.2, 0.0, 0.5, 0.9)[case.option % 4],
+            ridge=(1e-4, 1.0, 1e-2, 1e-8)[case.option // 3],
+            kB=kB,
+            kC=kC,
+        )
+        self.most = None if case.budget == "default" else case.budget
+
+    def fit(self, X, y):
+        """Rows of the first class, of the second and of the others."""
+        X = X.toarray() if hasattr(X, "toarray") else X
+        first, second = np.unique(y)[:2]
+        parts = X[y == first], X[y == second], X[(y != first) & (y != second)]
+        self.path_ = mcsvm_lit.twin_path(*parts, **self.settings, max_events=self.most)
+        self.groups_ = Groups(*parts, self.settings)
+        return self
+
+
+PATHS = {"twin_path": judged_twin_path}
+
+
+def judge_path(name, case):
+    """Everything that is wrong with a path: what it states is compared with its program."""
+    training, complaints = training_of(replace(case, kernel="linear", weights="none")), []
+    followed = fitted(training, FollowedPath(case), complaints)
+    if followed is not None:
+        complaints += PATHS[name](followed.path_, followed.groups_, case.seed)
+    return list(dict.fromkeys(complaints))
+
+
 def judge(name, case):
     """Everything that is wrong with a fit of a case: sentences that begin with their kind."""
+    if name in PATHS:
+        return judge_path(name, case)
     if name in IN_MEMORY and case.kernel == "precomputed":
         case = replace(case, kernel="linear")  # blocks are rows, not the values of a kernel
     training, complaints = training_of(case), []

@@ -7,7 +7,7 @@ from pathlib import Path
 import fuzz
 import labels
 import pytest
-from hostile import CHOICES, SPECIAL, Case, judge
+from hostile import CHOICES, PATHS, SPECIAL, Case, judge
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ def recorded():
         yield pytest.param(name, Case(**line), id=f"{name}-{what}"[:80])
 
 
-@pytest.mark.parametrize("name", SPECIAL)
+@pytest.mark.parametrize("name", [*SPECIAL, *PATHS])
 def test_hostile_data_break_nothing(name):
     @settings(max_examples=PROFILE)
     @given(CASES)

@@ -23,6 +23,8 @@ from mcsvm_lit import (
     TwinMarginSVC,
 )
 from mcsvm_lit.crammer_singer import classifier
+from mcsvm_lit.twin_ksvc import path_in_lambda
+from mcsvm_lit.twin_margin import planes
 
 SEED, CASES = 31 * 10**9, 60
 CLASSES = {
@@ -38,6 +40,7 @@ CLASSES = {
         TwinMarginSVC,
     )
 }
+CLASSES["twin_path"] = path_in_lambda.TwinPath
 
 
 # -- ways to break a classifier --------------------------------------------------------------------
@@ -219,6 +222,61 @@ def fearless(cls, patch):
     patch.setattr(cls, "fit", broken)
 
 
+def small_images(cls, patch):
+    """Images of balls are a hundredth too small, for polynomial kernels only."""
+    ours = planes.kernel_radius
+    patch.setattr(
+        planes, "kernel_radius", lambda k, *given: ours(k, *given) * (1 - 0.01 * (k.name == "poly"))
+    )
+
+
+def others_rest(cls, patch):
+    """The others' images do not move, for polynomial kernels only."""
+    ours = planes.ball_problem
+
+    def broken(Q, r, R, mean, *more):
+        return ours(Q, r, R, mean if np.ptp(R) == 0 else 0.0, *more)
+
+    patch.setattr(planes, "ball_problem", broken)
+
+
+def another_ridge(cls, patch):
+    """The program of a path has another ridge than was asked for, and so have its own residuals."""
+    ours = path_in_lambda.twin_qp
+
+    def broken(A, B, C, epsilon, ridge, *costs):
+        return ours(A, B, C, epsilon, 1.001 * ridge, *costs)
+
+    patch.setattr(path_in_lambda, "twin_qp", broken)
+
+
+def one_cost(cls, patch):
+    """A slack of the rest costs one, whatever was asked for."""
+    ours = path_in_lambda.twin_qp
+    patch.setattr(path_in_lambda, "twin_qp", lambda *given: ours(*given[:-1], 1.0))
+
+
+def one_event_late(cls, patch):
+    """A path is read on the piece before the right one."""
+    ours = cls.events_before
+    patch.setattr(cls, "events_before", lambda self, λ: np.maximum(ours(self, λ) - 1, 0))
+
+
+def scaled_points(**factors):
+    """Points of a path, some of their parts multiplied."""
+
+    def plant(cls, patch):
+        ours = cls.at
+
+        def broken(self, value):
+            p = ours(self, value)
+            return p._replace(**{name: getattr(p, name) * f for name, f in factors.items()})
+
+        patch.setattr(cls, "at", broken)
+
+    return plant
+
+
 def all_as_they_are(model, left, X):
     """Each row that is left out gets the label that it has with it, and this counts as proved."""
     return left._replace(labels=model.predict(X), proved=np.ones(len(left.proved), bool))
@@ -252,6 +310,7 @@ def smaller_gap(cls, patch):
 
 CS, KLR, TRUNCATED = "CrammerSingerSVC", "KernelLogisticRegression", "TruncatedHingeSVC"
 MARGIN, RANKING = "TwinMarginSVC", "LabelRankingSVC"
+PATH = "twin_path"
 PLANES, CHOSEN, MANY = "TwinKSVC", "TwinKSVCCV", "SVMProbabilityClassifier"
 FAULTS = {
     "predict is always the first class": (
@@ -283,6 +342,9 @@ FAULTS = {
     "weights are a millionth too large": (KLR, times("coef_", 1 + 1e-6)),
     "planes are a millionth too long": (MARGIN, times("coef_", 1 + 1e-6)),
     "robust planes fear nothing": (MARGIN, fearless),
+    "robust planes have other lengths": (MARGIN, times("norms_", 1 + 1e-6)),
+    "images of balls are too small": (MARGIN, small_images),
+    "the images of other classes do not move": (MARGIN, others_rest),
     "thresholds are off": (MARGIN, after_fit(shifted)),
     "intercepts are off": (KLR, after_fit(shifted)),
     "coefficients are not finite": (CS, after_fit(not_finite)),
@@ -351,6 +413,15 @@ FAULTS = {
     "the objective under weights is too low": (
         MANY,
         certificate(primal=lambda c: c.primal * (1 - 1e-9)),
+    ),
+    "a path belongs to another ridge": (PATH, another_ridge),
+    "a path forgets what the rest costs": (PATH, one_cost),
+    "a path is read one event late": (PATH, one_event_late),
+    "planes of a path are a millionth too long": (PATH, scaled_points(w=1 + 1e-6, b=1 + 1e-6)),
+    "multipliers of a path are a millionth too small": (PATH, scaled_points(z=1 - 1e-6)),
+    "decisions of a path are off": (
+        PATH,
+        answers("decision", lambda path, f, X: f * (1 + 1e-6)),
     ),
     "probabilities are beyond their bounds": (
         MANY,

@@ -3,7 +3,8 @@
     python tools/fuzz.py --hours 8 [--of CrammerSingerSVC …] [--fits 100000] [--seed 0]
                          [--failures FILE]
 
-Draws cases from the table in `tests/hostile.py` until every classifier has been fitted so often
+Draws cases from the table in `tests/hostile.py` until every classifier, and the path `twin_path`,
+has been fitted so often
 (a case is one fit, or two where a law compares it with another), counts complaints by classifier
 and kind, makes each first failure of a kind as simple as it can, and keeps it in
 `tests/recorded/hostile.jsonl`, which the short profile in `make test` runs again. Every case that
@@ -34,7 +35,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import hostile  # noqa: E402
 import labels  # noqa: E402
-from hostile import SPECIAL, Case, drawn, judge  # noqa: E402
+from hostile import PATHS, SPECIAL, Case, drawn, judge  # noqa: E402
 
 SIMPLE = asdict(Case())
 
@@ -170,7 +171,7 @@ def compare_labels(names, problems, seed):  # -> the number of disagreements
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument("--hours", type=float, default=1.0)
-    p.add_argument("--of", nargs="*", default=list(SPECIAL))
+    p.add_argument("--of", nargs="*", default=[*SPECIAL, *PATHS])
     p.add_argument("--fits", type=int, default=10**9, help="fits of each classifier")
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--failures", metavar="FILE", help="add every case that fails to this file")
