@@ -6,6 +6,7 @@ the first cases drawn; without the fault it has nothing to say about the same ca
 
 import warnings
 from dataclasses import replace
+from functools import wraps
 
 import numpy as np
 import pytest
@@ -50,6 +51,7 @@ def after_fit(change):
     def plant(cls, patch):
         fit = cls.fit
 
+        @wraps(fit)  # whose signature says that there are weights
         def broken(self, *args, **weights):
             fit(self, *args, **weights)
             change(self)
@@ -107,6 +109,7 @@ def certificate(**changes):
 def silent(cls, patch):
     fit = cls.fit
 
+    @wraps(fit)
     def broken(self, *args, **weights):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -118,6 +121,7 @@ def silent(cls, patch):
 def noisy(cls, patch):
     fit = cls.fit
 
+    @wraps(fit)
     def broken(self, *args, **weights):
         np.float64(1.0) / np.float64(0.0)
         return fit(self, *args, **weights)
@@ -198,6 +202,7 @@ def beginner(cls, patch):
     """A warm start that ends anywhere."""
     fit = cls.fit
 
+    @wraps(fit)
     def broken(self, *args, **weights):
         begun = hasattr(self, "classes_") and self.warm_start
         fit(self, *args, **weights)
@@ -213,6 +218,7 @@ def fearless(cls, patch):
     """The radius is forgotten."""
     fit = cls.fit
 
+    @wraps(fit)
     def broken(self, *args, **weights):
         radius, self.radius = self.radius, 0.0
         fit(self, *args, **weights)
