@@ -48,6 +48,7 @@ from mcsvm_lit.core.landmarks import (
 )
 from mcsvm_lit.core.leave_out import LeftOut, taken_along, winning_leads
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
+from mcsvm_lit.core.margin_bound import MarginBound
 from mcsvm_lit.core.radius import CertifiedRadius
 from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
 from mcsvm_lit.core.semidefinite import refuse_indefinite
@@ -153,7 +154,7 @@ def in_features(training, c, marks, bias, goal, costs=ONE_EACH):  # noqa: PLR091
 
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #5ca50f37
-class PrototypeClassifier(CertifiedRadius, KernelClassifier):
+class PrototypeClassifier(MarginBound, CertifiedRadius, KernelClassifier):
     "Base of classifiers with a prototype for each class, whose bias is a part of the kernel."
 
     _radius_of_sizes = (
