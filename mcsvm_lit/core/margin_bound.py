@@ -78,13 +78,15 @@ def leads_of_optimum(model, X, y):  # fitted, rows and labels -> (n, K)
     "Return leads of the labels that neither the optimum nor the model falls short of, (6c.5)."
     F, size, B = model._scores(X), model._sizes(X), model._bounds_of_size(model._sizes(X))
     low, high = norms(of_classes(Expansion.of(model)))
-    ϱ = (B / np.maximum(size, 1e-300)).min() / 2**0.5
+    some = size > 0  # at other points all scores are zero: an error
+    ϱ = (B[some] / size[some]).min(initial=np.inf) / 2**0.5
     own = np.arange(len(F)), np.searchsorted(model.classes_, y)
     leads = F[own][:, None] - F - B[:, None]
-    length = np.where(leads > 0, high + ϱ, max(low - ϱ, 1e-300))
-    leads = leads / (length * np.maximum(size, 1e-300)[:, None])
-    leads[own] = np.inf
-    return leads
+    length = np.where(leads > 0, high + ϱ, max(low - ϱ, 1e-150))
+    found = np.full(F.shape, -np.inf)
+    found[some] = leads[some] / np.maximum(length[some] * size[some, None], 1e-300)
+    found[own] = np.inf
+    return found
 
 
 class MarginBound:
