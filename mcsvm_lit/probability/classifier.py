@@ -364,8 +364,12 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
         return heat(P, self.temperature_)
 
     def _scores(self, X):
-        "Logarithms of the probabilities."
-        return np.log(self._probabilities(X))
+        "Logarithms of the probabilities, the largest that of `predict` also where rounding ties."
+        P = self._probabilities(X)
+        F, best = np.log(P), P.argmax(1)
+        tied = np.flatnonzero(F.argmax(1) != best)
+        F[tied, best[tied]] = np.nextafter(F[tied].max(1), np.inf)
+        return F
 
     def predict_proba(self, X):
         """Return the probabilities of the classes, shape (n, K): between 0 and 1, with sum 1."""
