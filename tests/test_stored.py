@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 FIGURES = ROOT / "figures"
 # Tables that were made before their code was noted, by an earlier state of it. Renewing one is
 # good: then lower the number. It never rises.
-FROM_EARLIER_CODE = 34
+FROM_EARLIER_CODE = 33
 
 
 def noted():
