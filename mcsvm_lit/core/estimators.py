@@ -211,7 +211,8 @@ KERNEL_PARAMETERS = {  # and what values they may have
 def grid_of(model, names):  # -> [{name: value}]
     "Return every combination of parameters each of which may be one value or several."
     values = (getattr(model, name) for name in names)
-    lists = [[v] if isinstance(v, (str, numbers.Real)) else list(v) for v in values]
+    lists = [[v] if isinstance(v, (str, numbers.Real)) else v for v in values]
+    lists = [[v.item() if isinstance(v, np.generic) else v for v in one] for one in lists]
     return [dict(zip(names, chosen)) for chosen in product(*lists)]
 
 
