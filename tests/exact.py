@@ -456,7 +456,9 @@ def judged_stream(model, data):
         loss, norm = log(exp(F - top).sum(1)) + top[:, 0] - F[rows, y], Decimal(0)
     c = high(model.C) * w
     P = half + norm + c @ loss
-    size = length**2 + c.sum() * (1 + reach(model, X) * length + abs(b).max())
+    # prototypes of the dual point, which nobody stores, are within the root of twice the gap
+    away = length + high(2 * abs(model.certificate_.gap)).sqrt()
+    size = length**2 + c.sum() * (1 + reach(model, X) * away + abs(b).max())
     if model.kernel != "linear":  # the dual point is one of all rows, and nobody stores it
         penalised = crammer_singer and model.fit_intercept
         size += min(worse, FACTOR**4) * (c.sum() * (reach(model, X) + penalised)) ** 2
