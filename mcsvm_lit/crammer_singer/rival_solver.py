@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff, score_rounding
+from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
 from mcsvm_lit.core.estimators import kernel_scores
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.linear_algebra import least_squares
@@ -138,24 +138,39 @@ class RivalProblem:
         "The scores computed again from the masses."
         return Masses(state.a, self.scores(self.coefficients(state.a))), 0.0
 
-    def apart(self, a, α):
-        "How far functions with computed coefficients can be from those of feasible masses."
+    def astray(self, a, α):
+        "How far the coefficients of each example can be from those of feasible masses."
         outside = np.maximum(np.maximum(-a, a - self.loss.most), 0).sum(1)
         outside = self.c * (outside + np.maximum(a.sum(1) - self.loss.total, 0))
-        more = 0.0
-        if self.kernel.name == "linear":  # the weights of features are sums, too
-            more = np.linalg.norm(roundoff(self.n + 12) * (self.sizes @ np.abs(α)))
-        α = np.abs(α).sum(1)
-        return float(more + self.sizes @ (roundoff(4 * self.K + 16) * α + 4 * outside))
+        return roundoff(4 * self.K + 16) * np.abs(α).sum(1) + 4 * outside
+
+    @property
+    def summing(self):
+        "What the weights of features cost, which are sums too: relative to their terms."
+        return roundoff(self.n + 12) if self.kernel.name == "linear" else 0.0
+
+    def apart(self, a, α):
+        "How far functions with computed coefficients can be from those of feasible masses."
+        more = self.summing * np.linalg.norm(self.sizes @ np.abs(α))
+        return float(more + self.sizes @ self.astray(a, α))
+
+    def reached(self, v):
+        "A bound on Σ v_j |k(x_i, x_j)|, where the penalised bias stands apart: (n,) or (n, K)."
+        size = replace(self.kernel, shift=0.0).sizes(self.X)
+        return np.multiply.outer(size, size @ v) + self.kernel.shift * v.sum(0)
+
+    def score_errors(self, a, α):
+        "How far the scores of each example can be from those of feasible masses."
+        κ = self.kernel.rounding(self.X)
+        share = (κ + roundoff(self.n + 4)) * (1 + κ) + self.summing
+        return share * self.reached(np.abs(α)).max(1) + self.reached(self.astray(a, α))
 
     def certify(self, state, n_iter=0, tol=1e-3, drift=0.0):
         "The certificate of the classifier that the masses make."
         (a, F), loss = state, self.loss
         η, α = loss.distribution(a, self.y), self.coefficients(a)
         parts = shares_and_values(loss, F, a, self.y)
-        apart = self.apart(a, α)
-        κ = self.kernel.rounding(self.X)
-        errors = score_rounding(self.sizes, α, self.sizes, κ).max(1) + self.sizes * apart + drift
+        errors = self.score_errors(a, α) + drift
         L, largest = loss.largest_total(self.K), 1 + 2 * np.abs(F).max(1)
         primal = float(self.c @ parts[1])
         return Certificate(
@@ -167,7 +182,7 @@ class RivalProblem:
             n_iter=n_iter,
             tol=tol,
             rounding=gap_rounding(L * self.c, errors, 6 * largest, 2.0, self.K + 12),
-            apart=apart,
+            apart=self.apart(a, α),
         )
 
 
