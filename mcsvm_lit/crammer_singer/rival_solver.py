@@ -21,6 +21,7 @@ __all__ = [
     "visits",
     "Face",
     "climb_face",
+    "span_with",
     "RivalPoint",
     "inside",
     "RivalDescent",
@@ -34,7 +35,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
 from mcsvm_lit.core.estimators import kernel_scores
@@ -352,6 +353,7 @@ def visits(Kxx, y, c, form, F, a, tol, floor, most):  # noqa: PLR0913 (changes F
 _MOST_STOPS = 200
 _RIDGE = 1e-11  # of the largest diagonal entry: equal rows make H singular
 _REACHED = 1e-12  # relative: a total counts as reached
+_DEPENDENT = 1e-7  # relative: what is left of a constraint that follows from earlier ones
 
 
 class Face(NamedTuple):
@@ -407,16 +409,16 @@ class Face(NamedTuple):
         return H
 
 
-def climb_face(face, factor, slope, a, form):  # a (K, n); slope (m,) -> masses of the face
-    "The maximum on the face by (17.3), stopping at every bound on the way."
+def climb_face(face, L, slope, a, form):  # a (K, n); slope (m,) -> masses of the face
+    "The maximum on the face by (17.3), stopping at every bound on the way; H = L Lᵀ."
     i, n, most, total = face.i, a.shape[1], form[1], form[2]
     x, sums = a[face.r, i], a.sum(0)
     open_ = np.ones(len(i), bool)
     roomy = sums < total * (1 - _REACHED)
-    h = cho_solve(factor, face.reduced(slope))
-    E = V = np.empty((0, len(h)))
+    p = solve_triangular(L, face.reduced(slope), lower=True, check_finite=False)
+    met = np.empty((0, len(p)))  # orthonormal rows: the span of the constraints
     for _ in range(_MOST_STOPS):
-        w = h - least_squares(E @ V.T, E @ h) @ V if len(E) else h
+        w = solve_triangular(L, p, lower=True, trans=1, check_finite=False)
         δ = np.where(open_, face.expanded(w), 0.0)
         room = np.full(len(i), np.inf)
         np.divide(np.where(δ < 0, x, most - x), np.abs(δ), out=room, where=δ != 0)
@@ -424,16 +426,30 @@ def climb_face(face, factor, slope, a, form):  # a (K, n); slope (m,) -> masses 
         left = np.full(n, np.inf)
         np.divide(total - sums, rise, out=left, where=roomy & (rise > 0))
         part = max(0.0, min(1.0, room.min(), left.min()))
-        x, sums, h = x + part * δ, sums + part * rise, h - part * w
+        x, sums, p = x + part * δ, sums + part * rise, (1 - part) * p
         stopped, filled = room <= part * (1 + 1e-9), left <= part * (1 + 1e-9)
         if part == 1.0 or not (stopped.any() or filled.any()):
             break
         x = np.where(stopped, np.where(δ < 0, 0.0, most), x)
         open_, roomy = open_ & ~stopped, roomy & ~filled
-        more = [face.reduced(e) for e in np.eye(len(i))[np.flatnonzero(stopped)]]
-        more += [face.reduced((i == j).astype(float)) for j in np.flatnonzero(filled)]
-        E, V = np.vstack([E, more]), np.vstack([V, cho_solve(factor, np.transpose(more)).T])
+        E = [np.arange(len(i)) == j for j in np.flatnonzero(stopped)]
+        E = np.array([*E, *(i == j for j in np.flatnonzero(filled))], float).T
+        E = solve_triangular(L, face.reduced(E), lower=True, check_finite=False)
+        met = span_with(met, E.T)
+        p = p - (met @ p) @ met
     return np.clip(x, 0.0, most)
+
+
+def span_with(Q, E):  # orthonormal rows, more rows -> orthonormal rows of both
+    "Gram and Schmidt, twice; rows that follow from the others are left out."
+    for e in E:
+        size = np.linalg.norm(e)
+        for _ in range(2):
+            e = e - (Q @ e) @ Q
+        left = np.linalg.norm(e)
+        if left > _DEPENDENT * size:
+            Q = np.vstack([Q, e / left])
+    return Q
 
 
 # %% ../../nbs/crammer_singer/17_rival_solver.ipynb #4a7c4c34
@@ -517,13 +533,13 @@ class RivalPoint:
             return
         try:
             H = face.matrix(Kxx, self.y, self.c, self.form, len(self.a))
-            factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+            L = cholesky(H, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             return
         u = 1 + self.changes(self.F)
         slope = self.c[face.i] * u[face.r, face.i]
         Δ = np.zeros_like(self.a)
-        Δ[face.r, face.i] = climb_face(face, factor, slope, self.a, self.form)
+        Δ[face.r, face.i] = climb_face(face, L, slope, self.a, self.form)
         Δ[face.r, face.i] -= self.a[face.r, face.i]
         self.go(Kxx, Δ, np.zeros_like(self.F), self.a * 0)
 
