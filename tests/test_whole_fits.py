@@ -45,6 +45,7 @@ def estimators():
     yield mcsvm_lit.CrammerSingerSVC(kernel="linear")
     yield mcsvm_lit.CrammerSingerSVC(rank=10, warm_start=True)
     yield mcsvm_lit.KernelLogisticRegression(warm_start=True)
+    yield mcsvm_lit.MulticlassSVC(warm_start=True)
     yield mcsvm_lit.TruncatedHingeSVC(kernel="linear")
     yield StreamedCrammerSingerSVC()
 

@@ -17,7 +17,7 @@ from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.crammer_singer.classifier import PrototypeClassifier, one_of_two
-from mcsvm_lit.crammer_singer.rival_solver import RivalProblem, solve_rivals
+from mcsvm_lit.crammer_singer.rival_solver import RivalProblem, form_of, inside, solve_rivals
 
 
 # %% ../../nbs/crammer_singer/17a_multiclass.ipynb #9a4ccd7b
@@ -58,6 +58,9 @@ class MulticlassSVC(PrototypeClassifier):
         distinct examples.
     cache_size : float, default=500
         Megabytes for the kernel matrix, or for that of the examples that are solved for at once.
+    warm_start : bool, default=False
+        Start from the last fit, if it had as many rows and the same classes; the loss may be
+        another.
     verbose : int, default=0
         Show a progress bar.
 
@@ -91,7 +94,7 @@ class MulticlassSVC(PrototypeClassifier):
     True
     """
 
-    _of_examples = ("masses_",)
+    _of_examples = ("masses_", "_labels", "_place")
     _parameter_constraints = {
         **KernelClassifier._parameter_constraints,
         "C": [Interval(numbers.Real, 0.0, None, closed="neither")],
@@ -101,6 +104,7 @@ class MulticlassSVC(PrototypeClassifier):
         "tol": [Interval(numbers.Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "cache_size": [Interval(numbers.Real, 0.0, None, closed="neither")],
+        "warm_start": ["boolean"],
     }
 
     def __init__(  # noqa: PLR0913
@@ -118,6 +122,7 @@ class MulticlassSVC(PrototypeClassifier):
         tol=1e-3,
         max_iter=2000,
         cache_size=500,
+        warm_start=False,
         verbose=0,
     ):
         self.C = C
@@ -132,6 +137,7 @@ class MulticlassSVC(PrototypeClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.warm_start = warm_start
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -159,9 +165,25 @@ class MulticlassSVC(PrototypeClassifier):
         loss = rival_losses(self.top_k)[self.loss]
         problem = RivalProblem.of(training, loss, self.C, self.fit_intercept)
         goal = Goal(self.tol, self.max_iter * n, self.cache_size, self.verbose)
-        self._keep(training, problem, solve_rivals(problem, goal))
+        self._keep(training, problem, solve_rivals(problem, goal, self._start(training, loss)))
         warn_unconverged("MulticlassSVC", self.certificate_)
         return self
+
+    def _start(self, training, loss):
+        "The masses of the last fit where labels are the same, in this polytope; None if of no use."
+        last = vars(self._before)
+        if not self.warm_start or "masses_" not in last:
+            return None
+        if len(self._labels) != len(training.labels):
+            return None
+        if not np.array_equal(last["classes_"], self.classes_):
+            return None
+        y, K = np.ascontiguousarray(training.y, np.int64), training.n_classes
+        a = np.zeros((K, len(training)))
+        place = self._place[training.first]
+        same = (place >= 0) & (self._labels[training.first] == y)
+        a[:, same] = last["masses_"][place[same]].T
+        return inside(a, y, form_of(loss, K)).T
 
     def _keep(self, training, problem, solution):
         "Set the fitted attributes."
@@ -173,6 +195,9 @@ class MulticlassSVC(PrototypeClassifier):
         self.support_ = training.first[support]
         self.support_vectors_ = training.kept(support)
         self.masses_, self.dual_coef_ = a[support], α[support]
+        place = np.full(len(training), -1)
+        place[support] = np.arange(len(support))
+        self._labels, self._place = training.labels, training.back(place, fill=-1)
         self._shift = float(self.fit_intercept)
         self.intercept_ = one_of_two(self._shift * α.sum(0))
         if self.kernel_.name == "linear":
