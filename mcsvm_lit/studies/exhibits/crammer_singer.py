@@ -31,16 +31,9 @@ from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC
 from mcsvm_lit.crammer_singer.kernel_solver import solve_kernel
-from mcsvm_lit.crammer_singer.paper import (
-    COOLING,
-    Descent,
-    Program,
-    active,
-    cyclic,
-    greedy,
-    trace,
-)
+from mcsvm_lit.crammer_singer.paper import Descent, cyclic, greedy, trace
 from mcsvm_lit.crammer_singer.problem import CrammerSinger
+from mcsvm_lit.crammer_singer.program import COOLING, Program, active
 from mcsvm_lit.studies import verdicts
 from mcsvm_lit.studies.datasets import load, standardise, stratified_holdouts
 from mcsvm_lit.studies.figures import bars, images, ours_beside_theirs
