@@ -7,6 +7,7 @@ __all__ = [
     "SETTLED",
     "MOST_SETTLING",
     "PassCertificate",
+    "longest",
     "rounding_of",
     "certificate_of",
     "with_values",
@@ -122,6 +123,12 @@ class PassCertificate(Certificate):
         return rows
 
 
+def longest(A, bias):  # matrix (K, D); is its last column that of the bias? -> array (2,)
+    "The length of the longest row without the bias, and the largest entry of the bias."
+    features, last = (A[:, :-1], A[:, -1:]) if bias else (A, 0 * A[:, :1])
+    return np.array([np.linalg.norm(part, axis=1).max() for part in (features, last)])
+
+
 def rounding_of(here, rounds):
     "Return how far rounding can take the gap of a linear classifier, (71.1)."
     frame, totals, (K, D) = rounds.frame, rounds.totals, rounds.shape
@@ -129,15 +136,15 @@ def rounding_of(here, rounds):
     if frame.bias and frame.free:
         t, _ = mixture(totals.N - here.M[:, -1] / frame.bias, totals.N)
     centre = 0.0 if frame.centre is None else np.linalg.norm(frame.centre)
-    L = np.sqrt(rounds.largest) + centre + frame.bias
-    w, m = (np.linalg.norm(A, axis=1).max() for A in (here.W, here.M))
-    score = L * w if w else 0.0
+    size = np.array([np.sqrt(rounds.largest) + centre, frame.bias])  # of a row, of its bias
+    w, m = (longest(A, bool(frame.bias)) for A in (here.W, here.M))
+    score = np.where(w > 0, size * w, 0.0).sum()
     A = 2 * min(N, max(here.P, here.D + (here.M**2).sum() / 2)) + 2 * t * N
     summed = roundoff(rounds.coding.rows + rounds.n_blocks + D + K + 20)
     within = roundoff(K + 20) * N * (UNNORMED + 6 * (1 + 2 * score))
-    across = summed * (2 * A + abs(here.P) + K * m * m)
-    off = summed * L * A  # the length of what is missing from M
-    moved = off * (m + 2 * t * N * L + off) + (summed * A * 2 * score if t else 0.0)
+    across = summed * (2 * A + abs(here.P) + K * m @ m)
+    off = summed * size * A  # the length of what is missing from M
+    moved = off @ (m + 2 * t * N * size + off) + (summed * A * 2 * score if t else 0.0)
     return float(4 * N * roundoff(D + 4) * score + within + across + moved)
 
 
