@@ -1,5 +1,6 @@
 # Written by tools/stubs.py, for editors and type checkers.
 from mcsvm_lit.core.certificates import Certificate as Certificate
+from mcsvm_lit.core.displays import DecisionRegionsDisplay as DecisionRegionsDisplay
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC as CrammerSingerSVC
 from mcsvm_lit.crammer_singer.hard_margin import InseparableError as InseparableError
 from mcsvm_lit.crammer_singer.multiclass import MulticlassSVC as MulticlassSVC
@@ -30,6 +31,7 @@ from mcsvm_lit.twin_margin.selection import TwinMarginSVCCV as TwinMarginSVCCV
 __version__: str
 __all__ = [
     "Certificate",
+    "DecisionRegionsDisplay",
     "InseparableError",
     "CrammerSingerSVC",
     "LabelRankingSVC",

@@ -13,10 +13,6 @@ __all__ = [
     "entry",
     "save",
     "convergence",
-    "legend",
-    "scatter",
-    "ring",
-    "decision_regions",
     "ours_beside_theirs",
     "bars",
     "images",
@@ -37,6 +33,9 @@ from pathlib import Path
 import numpy as np
 
 # What is imported as itself is offered here too, for pages that draw and save.
+from mcsvm_lit.core.displays import legend as legend
+from mcsvm_lit.core.displays import ring as ring
+from mcsvm_lit.core.displays import scatter as scatter
 from mcsvm_lit.core.drawing import (
     COLORS,
     INK,
@@ -297,180 +296,6 @@ def convergence(
     ax.margins(x=0.02)
     if gap:
         _gap_below(ax, x, P - D)
-    return ax
-
-
-# %% ../../nbs/studies/61_figures.ipynb #37da420f
-def _nested(S):  # scores (...,K)
-    """For k = 2 … K a function that is positive where class k or a later one wins (61.4)."""
-    return [S[..., k:].max(-1) - S[..., :k].max(-1) for k in range(1, S.shape[-1])]
-
-
-# %% ../../nbs/studies/61_figures.ipynb #df0eda72
-_PART = 4096  # points at which a classifier is asked at a time: with a kernel each needs a row
-
-
-def _ask(f, Z):  # a method of a classifier, points (n,2)
-    """`f(Z)`, asked in parts; of a binary classifier two opposite scores."""
-    S = np.concatenate([f(z) for z in np.array_split(Z, -(-len(Z) // _PART))])
-    if f.__name__ == "decision_function" and S.ndim == 1:
-        return np.c_[-S / 2, S / 2]
-    return S
-
-
-def _mesh(a, b):
-    """The points of a grid, row by row (n,2)."""
-    return np.stack(np.meshgrid(a, b), -1).reshape(-1, 2)
-
-
-# %% ../../nbs/studies/61_figures.ipynb #1ca34f87
-def _continuous(f, a, b, S):  # scores (len(b),len(a),K) on the grid
-    """Do the scores nearly vanish where interpolation along the rows of the grid says so?"""
-    small = []
-    for k, u in enumerate(_nested(S)):
-        i, j = np.nonzero(u[:, 1:] * u[:, :-1] < 0)
-        if not len(i):
-            continue
-        left, right = u[i, j], u[i, j + 1]
-        x = a[j] + left / (left - right) * (a[j + 1] - a[j])
-        there = _nested(_ask(f, np.c_[x, b[i]]))[k]
-        small.append(np.abs(there) < 0.1 * np.abs(left - right))
-    return not small or np.concatenate(small).mean() > 0.9
-
-
-# %% ../../nbs/studies/61_figures.ipynb #5d1b81c0
-def _mixed(L, r):
-    """The points of a grid `r` times as fine that belong to a cell whose corners differ."""
-    corners = np.stack([L[1:, 1:], L[1:, :-1], L[:-1, 1:], L[:-1, :-1]])
-    cells = np.kron(corners.min(0) < corners.max(0), np.ones((r, r), bool))
-    around = np.pad(cells, 1)
-    return around[1:, 1:] | around[1:, :-1] | around[:-1, 1:] | around[:-1, :-1]
-
-
-def _finer(clf, a, b, L, r=4):  # labels (len(b),len(a))
-    """A grid `r` times as fine and its labels, asked for only where neighbours differ."""
-    again = _mixed(L, r)
-    j, i = ((np.arange(r * (len(t) - 1) + 1) + r // 2) // r for t in (a, b))
-    a, b = (np.interp(np.arange(r * (len(t) - 1) + 1) / r, np.arange(len(t)), t) for t in (a, b))
-    L = L[np.ix_(i, j)]
-    L[again] = np.searchsorted(clf.classes_, _ask(clf.predict, _mesh(a, b)[again.ravel()]))
-    return a, b, L
-
-
-# %% ../../nbs/studies/61_figures.ipynb #863409ae
-def _agree(S, L):
-    """Is the score of the predicted class the largest, up to rounding?"""
-    return (S[np.arange(len(S)), L] >= S.max(1) - 1e-9 * np.ptp(S)).all()
-
-
-def _scores(clf, a, b):
-    """A grid, scores on it that are largest for the predicted class, and are they `clf`'s own?"""
-    Z, shape, K = _mesh(a, b), (len(b), len(a)), len(clf.classes_)
-    L = np.searchsorted(clf.classes_, _ask(clf.predict, Z))
-    for name in ("decision_function", "predict_proba"):
-        f = getattr(clf, name, None)
-        S = None if f is None else _ask(f, Z)
-        if S is None or S.shape[1] != K or not _agree(S, L):
-            continue
-        S = S.reshape(*shape, K)
-        if _continuous(f, a, b, S):
-            return a, b, S, True
-    a, b, L = _finer(clf, a, b, L.reshape(shape))
-    return a, b, np.eye(K)[L], False
-
-
-# %% ../../nbs/studies/61_figures.ipynb #b4c19a30
-@in_style
-def legend(
-    ax,  # axes with labelled artists
-    title=None,
-):
-    """The legend to the right of the axes, where it hides nothing."""
-    return ax.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.8, title=title)
-
-
-# %% ../../nbs/studies/61_figures.ipynb #a0070252
-@in_style
-def scatter(
-    X,  # points (n,2)
-    y,  # their classes
-    ax=None,  # axes to draw into
-    classes=None,  # the classes in the order of colours and markers; by default sorted
-    size=26,  # area of a point
-    **kw,  # to matplotlib's `scatter`
-):
-    """Points, with a colour and a marker for each class."""
-    ax, X, y = ax_or_new(ax), np.asarray(X), np.asarray(y)
-    for k, c in enumerate(np.unique(y) if classes is None else classes):
-        marker = MARKERS[k % 8]
-        look = dict(marker=marker, s=size * MARKER_AREAS[marker], color=COLORS[k % 8])
-        look |= dict(ec=PAPER, lw=0.6, zorder=3, label=str(c))
-        ax.scatter(*X[y == c].T, **look | kw)
-    return ax
-
-
-@in_style
-def ring(
-    X,  # points (n,2), such as support vectors
-    ax,  # axes that show them
-):
-    """Rings around some of the points of a plot."""
-    ax.scatter(*np.asarray(X).T, s=80, fc="none", ec=INK, lw=0.7, zorder=2.9)
-    return ax
-
-
-# %% ../../nbs/studies/61_figures.ipynb #ad7deab6
-def _surroundings(X, grid):
-    """Two axes of a grid around points of the plane."""
-    X = np.asarray(X, float)
-    if X.ndim != 2 or X.shape[1] != 2:
-        raise ValueError(
-            "Decision regions are drawn in the plane, so `X` must have two columns; "
-            f"its shape is {X.shape}."
-        )
-    size = np.ptp(X, 0)
-    pad = 0.08 * np.where(size > 0, size, 1)
-    return np.linspace(X.min(0) - pad, X.max(0) + pad, grid).T
-
-
-def _paint(ax, a, b, S):
-    """Colour the plane by the largest of the scores `S` on the grid of `a` and `b`."""
-    ax.grid(False)
-    ax.set_facecolor(tint(COLORS[0]))
-    ax.set(xlim=a[[0, -1]], ylim=b[[0, -1]])
-    for k, u in enumerate(_nested(S), 1):
-        if u.max() > 0:
-            ax.contourf(a, b, u, [0, np.inf], colors=[tint(COLORS[k % 8])])
-        if u.min() < 0 < u.max():
-            ax.contour(a, b, u, [0], colors=[INK], linewidths=0.9)
-
-
-@in_style
-def decision_regions(
-    clf,  # a fitted classifier of points in the plane
-    X,  # points (n,2)
-    y,  # their classes
-    ax=None,  # axes to draw into
-    margin=None,  # dash where the two best scores differ by this much
-    grid=200,  # points along each side of the plane at which `clf` is asked
-    names=True,  # a legend of the classes?
-):
-    """What a classifier predicts over the plane, and the points it was given."""
-    a, b, S, own = _scores(clf, *_surroundings(X, grid))
-    if margin is not None and not own:
-        raise ValueError(
-            "`margin` needs continuous scores whose largest is what the classifier predicts; "
-            "this one has none."
-        )
-    ax = ax_or_new(ax, width=5.4, height=3.7)
-    _paint(ax, a, b, S)
-    if margin is not None:
-        *_, second, first = np.moveaxis(np.sort(S, 2), 2, 0)
-        dashed = dict(colors=[QUIET], linewidths=0.8, linestyles=[(0, (4, 2))])
-        ax.contour(a, b, first - second, [margin], **dashed)
-    scatter(X, y, ax, classes=clf.classes_)
-    if names:
-        legend(ax)
     return ax
 
 

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 
+from mcsvm_lit.core.displays import DecisionRegionsDisplay
 from mcsvm_lit.core.simplex import simplex_grid
 from mcsvm_lit.probability.classifier import SVMProbabilityClassifier
 from mcsvm_lit.probability.lattice import (
@@ -54,7 +55,7 @@ from mcsvm_lit.studies.datasets import (
     standardise,
     stratified_holdouts,
 )
-from mcsvm_lit.studies.figures import COLORS, MARKERS, axes, bars, decision_regions, style
+from mcsvm_lit.studies.figures import COLORS, MARKERS, axes, bars, style
 from mcsvm_lit.studies.runner import averages, exhibit, grouped, jobs
 from mcsvm_lit.studies.verdicts import compare, larger, paired
 
@@ -907,7 +908,7 @@ def _draw_sets(table):
     for k, x in zip(_MAKERS, ax.flat):
         R = [r for r in table if r["example"] == k]
         points, labels = np.array([[r["x1"], r["x2"]] for r in R]), np.array([r["y"] for r in R])
-        decision_regions(BayesRule(_MAKERS[k](1)), points, labels, ax=x)
+        DecisionRegionsDisplay.from_estimator(BayesRule(_MAKERS[k](1)), points, labels, ax=x)
         x.set_title(f"Example {k}")
         if x.get_legend():
             x.get_legend().remove()
