@@ -462,8 +462,8 @@ def judged_stream(model, data):
     if model.kernel != "linear":  # the dual point is one of all rows, and nobody stores it
         penalised = crammer_singer and model.fit_intercept
         size += min(worse, FACTOR**4) * (c.sum() * (reach(model, X) + penalised)) ** 2
-    else:  # a sum over all rows, too, and what rounding leaves of it is squared in its value
-        size += high(1.2e-16) * (c.sum() * reach(model, X)) ** 2
+    else:  # a sum over all rows, balanced by some more; what rounding leaves of both is squared
+        size += high(1.2e-16) * (10 * c.sum() * reach(model, X)) ** 2
     yield Recomputed(model.certificate_, P, None, size)
     yield Recomputed(model.full_certificate_, P, None, size)
 

@@ -14,6 +14,8 @@ __all__ = [
     "Balance",
     "balance",
     "balances",
+    "refined",
+    "intercept_step",
     "with_best_intercepts",
     "minimised",
     "StreamedClassifier",
@@ -174,8 +176,8 @@ def with_values(known, other):  # two certificates -> PassCertificate
 
 
 # %% ../../nbs/scale/71_streamed.ipynb #88b9987b
-SETTLED = 1e-9  # of all weights: what distributions may miss of the labels' weights
-MOST_SETTLING = 5  # passes
+SETTLED = 1e-12  # of 1 + |b|: a step that leaves nothing to be done
+MOST_SETTLING = 100  # passes; a handful is usual
 
 
 class Balance(NamedTuple):
@@ -189,8 +191,11 @@ def balance(block, frame, W):  # -> Balance
     "Return how the distributions of a block fit to its labels."
     X, y, c, _ = block
     η = Softmax().look(frame.scores(X, W), y, c).η
-    mass = c @ η
-    return Balance(mass - np.bincount(y, c, len(W)), np.diag(mass) - (c[:, None] * η).T @ η)
+    H = np.diag(c @ η) - (c[:, None] * η).T @ η
+    own = np.arange(len(y)), y
+    η[own] = 0.0
+    η[own] = -η.sum(1)  # η - e_y, without subtracting from one
+    return Balance(c @ η, H)
 
 
 def balances(parts):  # -> Balance
@@ -201,20 +206,46 @@ def balances(parts):  # -> Balance
     return Balance(g, H)
 
 
+def refined(H, g, longest):  # -> Newton's step
+    "Return H⁻¹ g, also where a class weighs so little that its row is lost among the others."
+    step = 0.0 * g
+    for _ in range(3):
+        step = step + zero_sum_step(H, g - H @ step, longest)
+    return step
+
+
+def intercept_step(H, g, N, longest):  # N: weights of the classes -> step, length of Newton's
+    "Return the step that surely gains more: Newton's as far as (71.2) goes, or (71.3)."
+    g = g - g.sum() * N / N.sum()  # zero but for rounding, of which a rare class bears its share
+    step = refined(H, g, longest)
+    far = np.ptp(step)
+    if not 0 < far < np.inf:
+        return 0.0 * g, 0.0
+    gain = g @ step * ((1 + far) * np.log1p(far) - far) / far**2
+    ratio = np.log(np.maximum(1 + g / N, 1e-300))
+    if far > 0.5 and -N @ ratio > gain:
+        return ratio - ratio.mean(), far
+    return step * (np.log1p(far) / far), far
+
+
 def with_best_intercepts(here, rounds):  # -> Standing
     "Return the point with the best intercepts for its prototypes, if they are free."
     bias, N = rounds.frame.bias, rounds.totals.N
     if not (bias and rounds.frame.free):
         return here
-    W = here.W.copy()
+    W, before = here.W.copy(), np.inf
     apart = 2 * np.linalg.norm(W) * rounds.largest**0.5 + np.log(N.sum() / N.min())  # scores
     for _ in range(MOST_SETTLING):
         g, H = rounds.reduced(balance, balances, rounds.frame, W)
-        if np.abs(g).max() <= SETTLED * N.sum():
+        step, far = intercept_step(H, g, N, apart)
+        scale = 1 + bias * np.abs(W[:, -1]).max()
+        if (
+            far <= SETTLED * scale or before / 2 <= far <= 1e-6 * scale
+        ):  # or as far as rounding lets
             break
-        W[:, -1] -= zero_sum_step(H, g, apart) / bias
-    there = rounds.at(here.loss, W, Draw(1.0, 1, 0))
-    return there if there.P <= here.P * (1 + 1e-12) else here
+        W[:, -1] -= step / bias
+        before = far
+    return rounds.at(here.loss, W, Draw(1.0, 1, 0))
 
 
 def minimised(rounds, loss, tol, most, numbers):  # -> Standing, passes without those that settle
