@@ -16,6 +16,8 @@ __all__ = [
     "paired",
     "larger",
     "crossed",
+    "two_sided",
+    "holm",
 ]
 
 # %% ../../nbs/studies/62b_verdicts.ipynb #45310cc3
@@ -158,3 +160,18 @@ def crossed(D, matters, share=0.0):  # -> Verdict
     by_sets = sets.var(ddof=1) * (1 / len(sets) + share / (1 - share))
     error = np.sqrt(by_sets + rows.var(ddof=1) / len(rows))
     return compare(sets.mean(), error, matters, len(sets) - 1)
+
+
+# %% ../../nbs/studies/62b_verdicts.ipynb #62bholmf
+def two_sided(z, dof=np.inf):  # -> p
+    "Return how often chance alone is as far away as z standard errors."
+    return 2 * t.sf(np.abs(z), dof)
+
+
+def holm(ps):  # -> array
+    "Adjust the p of several tests, so that any below `LEVEL` stands out among all of them."
+    ps = np.asarray(ps, float)
+    order = ps.argsort()
+    adjusted = np.empty(len(ps))
+    adjusted[order] = np.maximum.accumulate(ps[order] * np.arange(len(ps), 0, -1)).clip(max=1)
+    return adjusted

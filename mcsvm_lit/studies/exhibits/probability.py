@@ -489,11 +489,6 @@ def _steps(rows):
     return _averages(rows, ("weights", *_ESTIMATES), "d")
 
 
-def _at(t, d, k):
-    "The value of a column at a step."
-    return next(r[k] for r in t if r["d"] == d)
-
-
 def _gained(a, b, k="indirect"):  # rows -> Verdict
     "By how much a column falls from one row to the next, as if replications were not shared."
     error = np.hypot(a[f"sd {k}"], b[f"sd {k}"]) / a["runs"] ** 0.5
@@ -507,11 +502,12 @@ def _finer_is_better(t):  # -> True, False or None
 
 
 def _first_step_is_largest(t):  # -> True, False or None
-    "Is the gain from 0.1 to 0.04 more than three times the one from 0.04 to 0.01?"
-    if len(t) < 4 or larger(_gained(*t[:2])) is None:
+    "Is the gain from 0.1 to 0.04 larger than the next? As if data were not shared."
+    if len(t) < 4:
         return None
-    coarse, middle, fine = (_at(t, d, "indirect") for d in (0.1, 0.04, 0.01))
-    return coarse - middle > 3 * abs(middle - fine)
+    bend = t[0]["indirect"] - 2 * t[1]["indirect"] + t[3]["indirect"]
+    variances = [r["sd indirect"] ** 2 / r["runs"] for r in t]
+    return larger(compare(bend, np.sqrt(variances @ np.array([1, 4, 0, 1])), 0.005))
 
 
 @exhibit(
