@@ -23,6 +23,7 @@ __all__ = [
 import numpy as np
 
 from mcsvm_lit.engine.compiled import kernel
+from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.twin_ksvc.problem import lost_digits
 
 # %% ../../nbs/twin_ksvc/41a_two_parts.ipynb #8e332432
@@ -73,6 +74,7 @@ def dot_row(w, v, x):  # -> number
 
 
 # %% ../../nbs/twin_ksvc/41a_two_parts.ipynb #6211971e
+@one_thread  # what is found does not depend on who asks first, a fit or a reader
 def in_two(qp):  # TwinQP -> (n, 2, d+1)
     "The rows of W in two parts, (41a.1)."
     return np.stack([qp.W, lost_digits(qp.N, qp.W, qp.R)], 1)
