@@ -150,28 +150,33 @@ class RivalProblem:
         "What the weights of features cost, which are sums too: relative to their terms."
         return roundoff(self.n + 12) if self.kernel.name == "linear" else 0.0
 
-    def apart(self, a, α):
+    def apart(self, α, δ):  # δ: `astray`
         "How far functions with computed coefficients can be from those of feasible masses."
         more = self.summing * np.linalg.norm(self.sizes @ np.abs(α))
-        return float(more + self.sizes @ self.astray(a, α))
+        return float(more + self.sizes @ δ)
 
-    def reached(self, v):
-        "A bound on Σ v_j |k(x_i, x_j)|, where the penalised bias stands apart: (n,) or (n, K)."
-        size = replace(self.kernel, shift=0.0).sizes(self.X)
-        return np.multiply.outer(size, size @ v) + self.kernel.shift * v.sum(0)
+    @cached_property
+    def lengths(self):
+        "Roots of k(x, x) without the penalised bias."
+        return replace(self.kernel, shift=0.0).sizes(self.X)
 
-    def score_errors(self, a, α):
+    def through_kernel(self, v):  # (n,) or (n, K)
+        "A bound on Σ v_j |k(x_i, x_j)|, where the penalised bias stands apart."
+        return np.multiply.outer(self.lengths, self.lengths @ v) + self.kernel.shift * v.sum(0)
+
+    def score_errors(self, α, δ):
         "How far the scores of each example can be from those of feasible masses."
         κ = self.kernel.rounding(self.X)
         share = (κ + roundoff(self.n + 4)) * (1 + κ) + self.summing
-        return share * self.reached(np.abs(α)).max(1) + self.reached(self.astray(a, α))
+        return share * self.through_kernel(np.abs(α)).max(1) + self.through_kernel(δ)
 
     def certify(self, state, n_iter=0, tol=1e-3, drift=0.0):
         "The certificate of the classifier that the masses make."
         (a, F), loss = state, self.loss
         η, α = loss.distribution(a, self.y), self.coefficients(a)
         parts = shares_and_values(loss, F, a, self.y)
-        errors = self.score_errors(a, α) + drift
+        δ = self.astray(a, α)
+        errors = self.score_errors(α, δ) + drift
         L, largest = loss.largest_total(self.K), 1 + 2 * np.abs(F).max(1)
         primal = float(self.c @ parts[1])
         return Certificate(
@@ -183,7 +188,7 @@ class RivalProblem:
             n_iter=n_iter,
             tol=tol,
             rounding=gap_rounding(L * self.c, errors, 6 * largest, 2.0, self.K + 12),
-            apart=self.apart(a, α),
+            apart=self.apart(α, δ),
         )
 
 

@@ -7,7 +7,7 @@ __all__ = [
     "SETTLED",
     "MOST_SETTLING",
     "PassCertificate",
-    "longest",
+    "row_and_bias",
     "rounding_of",
     "certificate_of",
     "with_values",
@@ -125,7 +125,7 @@ class PassCertificate(Certificate):
         return rows
 
 
-def longest(A, bias):  # matrix (K, D); is its last column that of the bias? -> array (2,)
+def row_and_bias(A, bias):  # matrix (K, D); is its last column that of the bias? -> array (2,)
     "The length of the longest row without the bias, and the largest entry of the bias."
     features, last = (A[:, :-1], A[:, -1:]) if bias else (A, 0 * A[:, :1])
     return np.array([np.linalg.norm(part, axis=1).max() for part in (features, last)])
@@ -139,7 +139,7 @@ def rounding_of(here, rounds):
         t, _ = mixture(totals.N - here.M[:, -1] / frame.bias, totals.N)
     centre = 0.0 if frame.centre is None else np.linalg.norm(frame.centre)
     size = np.array([np.sqrt(rounds.largest) + centre, frame.bias])  # of a row, of its bias
-    w, m = (longest(A, bool(frame.bias)) for A in (here.W, here.M))
+    w, m = (row_and_bias(A, bool(frame.bias)) for A in (here.W, here.M))
     score = np.where(w > 0, size * w, 0.0).sum()
     A = 2 * min(N, max(here.P, here.D + (here.M**2).sum() / 2)) + 2 * t * N
     summed = roundoff(rounds.coding.rows + rounds.n_blocks + D + K + 20)
@@ -219,13 +219,13 @@ def intercept_step(H, g, N, longest):  # N: weights of the classes -> step, leng
     g = g - g.sum() * N / N.sum()  # zero but for rounding, of which a rare class bears its share
     step = refined(H, g, longest)
     far = np.ptp(step)
-    if not 0 < far < np.inf:
-        return 0.0 * g, 0.0
+    if far == 0:
+        return step, far
     gain = g @ step * ((1 + far) * np.log1p(far) - far) / far**2
     ratio = np.log(np.maximum(1 + g / N, 1e-300))
-    if far > 0.5 and -N @ ratio > gain:
-        return ratio - ratio.mean(), far
-    return step * (np.log1p(far) / far), far
+    if far <= 0.5 or gain >= -N @ ratio:
+        return step * (np.log1p(far) / far), far
+    return ratio - ratio.mean(), far  # also where Newton's step is not finite
 
 
 def with_best_intercepts(here, rounds):  # -> Standing
@@ -239,9 +239,8 @@ def with_best_intercepts(here, rounds):  # -> Standing
         g, H = rounds.reduced(balance, balances, rounds.frame, W)
         step, far = intercept_step(H, g, N, apart)
         scale = 1 + bias * np.abs(W[:, -1]).max()
-        if (
-            far <= SETTLED * scale or before / 2 <= far <= 1e-6 * scale
-        ):  # or as far as rounding lets
+        crawls = before / 2 <= far <= 1e-6 * scale  # as near as rounding allows
+        if far <= SETTLED * scale or crawls:
             break
         W[:, -1] -= step / bias
         before = far
