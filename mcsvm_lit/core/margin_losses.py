@@ -45,8 +45,8 @@ class MarginLoss:
     """A convex loss φ of one margin that never increases.
 
     A loss gives `value`, `slope`, `inverse` (the margin at which it takes a value v > 0),
-    `conjugate` (χ of (4d.1)), `at_slope` (χ', the margin where the slope is -p) and `oracle`.
-    The other methods are those of a smooth loss.
+    `conjugate` (χ of (4d.2)), `at_slope` (χ', the margin where the slope is -p) and `oracle`;
+    if p has no bound, also `steepest`. The other methods are those of a smooth loss.
     """
 
     most = 1.0  # the largest p: the loss falls by no more than this per unit
@@ -89,6 +89,7 @@ class MarginLoss:
         return np.zeros_like(u)
 
 
+# %% ../../nbs/core/04d_margin_losses.ipynb #04d5hin0
 class HingeMargin(MarginLoss):
     "(1 - u)₊."
 
@@ -126,6 +127,7 @@ class HingeMargin(MarginLoss):
         return optional("cvxpy").pos(1 - u)
 
 
+# %% ../../nbs/core/04d_margin_losses.ipynb #04d5logi
 class LogisticMargin(MarginLoss):
     "log(1 + exp(-u))."
 
@@ -217,6 +219,7 @@ class SmallestMargin(Loss):
         return self.φ.conjugate(self.φ.share(rivals(η, y).sum(1)))
 
     def shares(self, F, η, y):
+        "The shares of the gap, in the two parts of (4d.5)."
         a, g = rivals(η, y), gaps_between(F, y)
         u, p = g.min(1), self.φ.share(a.sum(1))
         g[np.arange(len(y)), y] = u
@@ -231,7 +234,7 @@ class SmallestMargin(Loss):
         return max(-a.min(), (a.sum(1) - self.φ.most).max(), np.abs(η.sum(1) - 1).max())
 
     def step(self, F, η, y, A):
-        "The best η of some examples, each with all others fixed; A = c K(x, x) (m,)."
+        "The best η of some examples, each with all others fixed, (4d.7); A = c K(x, x) (m,)."
         a, A = rivals(η, y), np.maximum(A, 1e-12)
         before = a.sum(1)
         b = a - gaps_between(F, y) / A[:, None]  # -inf at the own class
@@ -243,8 +246,8 @@ class SmallestMargin(Loss):
             return np.maximum(free(p), 0).sum(1) - p
 
         high = np.full(len(y), self.φ.most)
-        if np.isinf(self.φ.most):
-            high = np.maximum(1, before + b.max(1))
+        if np.isinf(self.φ.most):  # χ' is not positive from -φ'(0) on
+            high = np.maximum(-self.φ.slope(0 * before), before + b.max(1))
         p = falling_root(more, 0 * high, high)
         a = free(p)
         θ = falling_root(
