@@ -193,7 +193,7 @@ LEAST_PROBABILITY = 1e-300  # that a temperature leaves
 
 
 def _share_of_thresholds(graph, F, problems, t):
-    """The share of thresholds at which scores (n, problems · thresholds) are positive."""
+    """The share (79.2) of thresholds at which scores (n, problems · thresholds) > 0."""
     m = len(t)
     at = np.arange(problems * m).reshape(problems, m)
     a, b = (
@@ -236,7 +236,7 @@ def _eliminated(graph, M, K):
 
 
 def _coupled(graph, shares, K):
-    """Probabilities up to a factor, by (79.2)."""
+    """Probabilities up to a factor, by (79.3)."""
     R, transposed = _pair_tables(graph, shares, K)
     off = graph.add("Mul", R, graph.add("Neg", transposed))
     diagonal = np.einsum("ij,jk->ijk", np.eye(K), np.eye(K)).reshape(K, K * K)
