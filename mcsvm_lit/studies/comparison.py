@@ -68,6 +68,7 @@ from mcsvm_lit.studies.runner import (
     reproduce,
     write_table,
 )
+from mcsvm_lit.studies.verdicts import holm
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #b6d07b7c
@@ -584,21 +585,12 @@ def nemenyi(n, k, level=0.05):  # data sets, classifiers
     return float(q * np.sqrt(k * (k + 1) / (6 * n)))
 
 
-def _holm(p):  # (m,) p-values -> (m,)
-    """Correct p-values of several tests by Holm's method."""
-    p = np.asarray(p, float)
-    order = np.argsort(p, kind="stable")
-    raised = np.empty(len(p))
-    raised[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    return np.minimum(raised, 1.0)
-
-
 def pairwise(table):  # {classifier: values over the data sets} -> {(one, other): p}
     """Compare classifiers in pairs by Wilcoxon's signed-rank test, corrected by Holm's method."""
     pairs = list(combinations(table, 2))
     differences = (np.subtract(table[a], table[b]) for a, b in pairs)
     p = [wilcoxon(d).pvalue if np.any(d) else 1.0 for d in differences]
-    return dict(zip(pairs, map(float, _holm(p))))
+    return dict(zip(pairs, map(float, holm(p))))
 
 
 # %% ../../nbs/studies/64a_comparison.ipynb #df2f5303

@@ -4,8 +4,6 @@
 
 # %% auto #0
 __all__ = [
-    "luminance",
-    "contrast",
     "to_svg",
     "repository_figures",
     "figures_dir",
@@ -54,25 +52,6 @@ from mcsvm_lit.core.drawing import style as style
 from mcsvm_lit.core.drawing import ternary as ternary
 from mcsvm_lit.core.drawing import ternary_cells as ternary_cells
 from mcsvm_lit.core.drawing import to_xy as to_xy
-
-
-# %% ../../nbs/studies/61_figures.ipynb #29bcc6c0
-def _linear(color):  # '#rrggbb'
-    """The three channels of a colour, in proportion to light."""
-    c = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-
-
-# %% ../../nbs/studies/61_figures.ipynb #4f7ec231
-def luminance(color):  # '#rrggbb'
-    """How bright a colour is: 0 black, 1 white."""
-    return float(_linear(color) @ [0.2126, 0.7152, 0.0722])
-
-
-def contrast(a, b):  # two colours
-    """How well two colours are told apart by their lightness: 1 not at all, 21 black on white."""
-    darker, lighter = sorted((luminance(a), luminance(b)))
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 # %% ../../nbs/studies/61_figures.ipynb #4b74dffe

@@ -15,6 +15,7 @@ __all__ = [
     "counted",
     "paired",
     "larger",
+    "all_hold",
     "crossed",
     "two_sided",
     "holm",
@@ -137,6 +138,12 @@ def paired(differences, matters=None, ratio=0.0):  # -> Verdict
 def larger(comparison):  # -> True, False or None
     "Is ours larger? None where the difference does not stand out."
     return bool(comparison.z > 0) if comparison.word == "differs" else None
+
+
+def all_hold(answers):  # True, False or None each -> True, False or None
+    "False if one is false, else None if one is undecided."
+    answers = list(answers)
+    return False if False in answers else None if None in answers else True
 
 
 # %% ../../nbs/studies/62b_verdicts.ipynb #62bcrosf

@@ -478,7 +478,7 @@ def _errs_less(t, kernel, other):  # -> True, False or None
     for d in dict.fromkeys(d for d, _ in e):
         (p, p_sd), (q, q_sd) = e[d, kernel], e[d, other]
         answers.append(verdicts.larger(verdicts.compare(q - p, np.hypot(p_sd, q_sd), 1.0)))
-    return None if None in answers else all(answers)
+    return verdicts.all_hold(answers)
 
 
 @exhibit(
@@ -959,10 +959,8 @@ def _mean_costs(rows):
 
 def _costs_save(t):  # -> True, False or None
     "Do costs save something on every data set?"
-    found = [(r["beside"], r["z"]) for r in t if r["way"] == "costs"]
-    if any(word == "differs" and z < 0 for word, z in found):
-        return False
-    return True if all(word == "differs" for word, _ in found) else None
+    found = [verdicts.Verdict(r["beside"], r["z"], 0.0) for r in t if r["way"] == "costs"]
+    return verdicts.all_hold(map(verdicts.larger, found))
 
 
 @exhibit(

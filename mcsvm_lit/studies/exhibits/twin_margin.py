@@ -427,12 +427,7 @@ _PLAIN = {
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #06bed6e1
 def _by_rule(rows):  # -> rows with a mean per rule
     "Mean and standard deviation of each rule, for each data set and kernel."
-    out = []
-    for (data, kernel), cell in grouped(rows, "data", "kernel").items():
-        row = dict(data=data, kernel=kernel, holdouts=len(cell))
-        row |= column_means(cell, (*_RULES, "auto"))
-        out.append(row | {f"{k} sd": deviation(cell, k) for k in (*_RULES, "auto")})
-    return out
+    return averages(rows, ["data", "kernel"], (*_RULES, "auto"), "holdouts", "{} sd")
 
 
 def _first_two(t):
@@ -631,17 +626,22 @@ def _robust_rows(rng, h, p, draws=5):  # Holdout -> rows, one per way, level and
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #c6224b78
-def _by_level(rows):  # -> means over holdouts, levels side by side
-    "One row for each data set, norm and way."
+def _side_by_side(rows, keys, where, what):  # where: from a row to the names of its columns
+    "Means over holdouts, one row for each value of `keys`, levels side by side."
     out = []
-    for (data, p, way), cell in grouped(rows, "data", "p", "way").items():
-        row = dict(data=data, p=p, way=way)
-        for ε, model in product(_LEVELS, ("deterministic", "robust")):
-            found = [r for r in cell if r["ε"] == ε and r["model"] == model]
-            there = [k for k in ("safe", "collapsed", "nearest") if k in found[0]]
-            row |= {f"{k} {model} {ε:g}": v for k, v in column_means(found, there).items()}
+    for values, cell in grouped(rows, *keys).items():
+        row = dict(zip(keys, values))
+        for r in cell:
+            found = [one for one in cell if where(one) == where(r)]
+            there = [k for k in what if k in r]
+            row |= {f"{k} {where(r)}": v for k, v in column_means(found, there).items()}
         out.append(row)
     return out
+
+
+def _by_level(rows):
+    what = "safe", "collapsed", "nearest"
+    return _side_by_side(rows, ("data", "p", "way"), lambda r: f"{r['model']} {r['ε']:g}", what)
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #ec34ad0c
@@ -672,11 +672,11 @@ def _draw_robust(table):
 _NORMS = {"1": 1.0, "2": 2.0, "inf": np.inf}
 _SMALL = ["iris", "wine", "glass", "new_thyroid"]
 _SHORT = {"deterministic": "det.", "robust": "robust"}
-_SAFE_COLUMNS = [
+_SAFE_COLUMNS = " | ".join(
     f"{short} at {ε:g}=safe {model} {ε:g}:.1f"
     for ε in _LEVELS[1:]
     for model, short in _SHORT.items()
-]
+)
 
 
 def _euclid_is_same(t):
@@ -707,16 +707,10 @@ def _nearest_suffers(t):
     counts="i",
     table=_by_level,
     draw=_draw_robust,
-    columns=(
-        "data",
-        "p",
-        "way",
-        "safe at 0, %=safe deterministic 0:.1f",
-        *_SAFE_COLUMNS,
-        "planes collapsed at 0.05, %=collapsed robust 0.05:.0f",
-        "nearest plane, random noise 0.05, det.=nearest deterministic 0.05:.1f",
-        "the same, robust=nearest robust 0.05:.1f",
-    ),
+    columns=f"data | p | way | safe at 0, %=safe deterministic 0:.1f | {_SAFE_COLUMNS} | "
+    "planes collapsed at 0.05, %=collapsed robust 0.05:.0f | "
+    "nearest plane, random noise 0.05, det.=nearest deterministic 0.05:.1f | "
+    "the same, robust=nearest robust 0.05:.1f",
     prints="announced, not shown",
     protocol="five (in full twenty) stratified 75/25 holdouts; scaling and ν/α on training rows; "
     "features in [0, 1]",
@@ -783,15 +777,9 @@ def _curved_rows(rng, h, kernel, draws=5):  # Holdout -> rows, one per level and
     return rows
 
 
-def _by_curved_level(rows):  # -> means over holdouts, levels side by side
-    "One row for each data set, kernel and model."
-    out = []
-    for (data, kernel, model), cell in grouped(rows, "data", "kernel", "model").items():
-        row = dict(data=data, kernel=kernel, model=model)
-        for ε, k in product(_LEVELS, ("sure", "noisy", "collapsed")):
-            row[f"{k} {ε:g}"] = float(np.mean([r[k] for r in cell if r["ε"] == ε]))
-        out.append(row)
-    return out
+def _by_curved_level(rows):
+    what = "sure", "noisy", "collapsed"
+    return _side_by_side(rows, ("data", "kernel", "model"), lambda r: f"{r['ε']:g}", what)
 
 
 # %% ../../../nbs/studies/exhibits/67_twin_margin.ipynb #d67f32bb
@@ -820,14 +808,10 @@ def _gaussian_balls_change_nothing(t):
     jobs(data=_SMALL, kernel=list(_CURVED), i=range(4)),
     counts="i",
     table=_by_curved_level,
-    columns=(
-        "data",
-        "kernel",
-        "model",
-        *(f"surely safe at {ε:g}, %=sure {ε:g}:.1f" for ε in _LEVELS),
-        *(f"random noise {ε:g}, %=noisy {ε:g}:.1f" for ε in _LEVELS[1:]),
-        "planes collapsed at 0.05, %=collapsed 0.05:.0f",
-    ),
+    columns="data | kernel | model | "
+    + "".join(f"surely safe at {ε:g}, %=sure {ε:g}:.1f | " for ε in _LEVELS)
+    + "".join(f"random noise {ε:g}, %=noisy {ε:g}:.1f | " for ε in _LEVELS[1:])
+    + "planes collapsed at 0.05, %=collapsed 0.05:.0f",
     prints="announced, not shown",
     protocol="five (in full twenty) stratified 75/25 holdouts; scaling, ν/α and the kernel's "
     "parameter on training rows; features in [0, 1]; signed rule",
@@ -927,24 +911,11 @@ def _tuned(kernel, **more):  # -> GridSearchCV
     jobs(data=list(MEANS), i=[0, 1]),
     counts="i",
     table=_beside_rivals,
-    columns=(
-        "data",
-        "holdouts",
-        "linear=linear:.1f",
-        "pairs=pairs:.1f",
-        "linear SVC=linear SVC:.1f",
-        "ahead=pairs ahead:+.1f",
-        "±=pairs error:.1f",
-        "Gaussian=Gaussian:.1f",
-        "Gaussian SVC=Gaussian SVC:.1f",
-        "ahead =Gaussian ahead:+.1f",
-        "± =Gaussian error:.1f",
-        "safe at 0.05=safe:.1f",
-        "robust SVM=safe SVM:.1f",
-        "ahead  =safe ahead:+.1f",
-        "±  =safe error:.1f",
-        *(f"{name} (published)={name}:.1f" for name in _PUBLISHED),
-    ),
+    columns="data | holdouts | linear:.1f | pairs:.1f | linear SVC:.1f | ahead=pairs ahead:+.1f | "
+    "±=pairs error:.1f | Gaussian:.1f | Gaussian SVC:.1f | ahead =Gaussian ahead:+.1f | "
+    "± =Gaussian error:.1f | safe at 0.05=safe:.1f | robust SVM=safe SVM:.1f | "
+    "ahead  =safe ahead:+.1f | ±  =safe error:.1f | "
+    + " | ".join(f"{name} (published)={name}:.1f" for name in _PUBLISHED),
     prints="announced, not shown",
     protocol="stratified 75/25 holdouts; scaling and every choice on the training rows, by the "
     "same five folds; errors corrected for rows that holdouts share; published: Table 2 of Chen "
