@@ -24,11 +24,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
@@ -340,9 +338,6 @@ class VennAbers(ClassifierMixin, BaseEstimator):
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #07401578
-_WEIGHTS = [0.1, 1.0, 10.0, 100.0]  # values of C that a search compares
-
-
 def _kmlr(gamma=("scale",)):
     """Kernel multinomial logistic regression, tuned."""
     from mcsvm_lit.kernel_logistic.classifier import KernelLogisticRegression
@@ -350,21 +345,6 @@ def _kmlr(gamma=("scale",)):
     grid = dict(C=[0.01, 0.1, 1.0, 10.0], gamma=list(gamma))
     model = KernelLogisticRegression(tol=1e-4)
     return GridSearchCV(model, grid, scoring="neg_log_loss", cv=5)
-
-
-def _svc():
-    """A support vector machine, tuned."""
-    return GridSearchCV(SVC(), dict(C=_WEIGHTS), cv=5)
-
-
-def _calibrated(method):
-    """A tuned support vector machine with probabilities put on afterwards."""
-    return CalibratedClassifierCV(_svc(), method=method, cv=5, ensemble=False)
-
-
-def _many(scheme):
-    """Support vector machines for two classes, combined by a scheme and tuned together."""
-    return GridSearchCV(scheme(SVC()), dict(estimator__C=_WEIGHTS), cv=5)
 
 
 # %% ../../nbs/studies/62_baselines.ipynb #962e635f
@@ -375,11 +355,6 @@ _BASELINES = {
     "KMLR": lambda seed, **settings: _kmlr(**settings),
     "TREE": lambda seed: PrunedTree(random_state=seed),
     "RF": lambda seed: RandomForestClassifier(500, random_state=seed),
-    "Platt": lambda seed: _calibrated("sigmoid"),
-    "isotonic": lambda seed: _calibrated("isotonic"),
-    "temperature": lambda seed: _calibrated("temperature"),
-    "SVM one-versus-one": lambda seed: _many(OneVsOneClassifier),
-    "SVM one-versus-rest": lambda seed: _many(OneVsRestClassifier),
 }
 _PARAMETRIC = ("BLM", "CLM")  # those to which squares can be added
 
