@@ -40,7 +40,7 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-is
 .venv/.ready: .venv/.made constraints.txt pyproject.toml
 	@echo 'Installing the pinned packages into .venv (some minutes, once)'
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools wheel numpy
-	@$(call install,dev$(,)docs) || { echo 'If ecos failed to build: it has no wheel for Python 3.13 and needs a C compiler there; Python 3.11 and 3.12 need none.'; exit 1; }
+	@$(call install,dev$(,)docs)
 	@$(PY) -m pip check
 	@$(PY) -c 'import matplotlib.font_manager'
 	@$(compile)

@@ -9,6 +9,7 @@ from harness import benchmark, once, seconds, side_by_side, small
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.semidefinite import pivoted_cholesky
 from mcsvm_lit.core.simplex import simplex_grid
+from mcsvm_lit.engine.extras import cone_solver
 from mcsvm_lit.probability.ascent import solve_hinge
 from mcsvm_lit.probability.lattice import direct_estimate, face_rule
 from mcsvm_lit.probability.many_weights import Sample, solve_many
@@ -175,7 +176,7 @@ def wzl_right(repeat):
             Π = rng.dirichlet(np.ones(K), 25)
             many = solve_many(Sample(Z, y, K), Π, C)
             for j, π in enumerate(Π):
-                P = hinge_cvxpy(Z, y, C * π[y], K, abstol=1e-9, reltol=1e-9, feastol=1e-9)[2]
+                P = hinge_cvxpy(Z, y, C * π[y], K, **cone_solver(1e-9))[2]
                 worst = max(worst, abs(solve_hinge(Z, y, C * π[y], K).certificate.primal / P - 1))
                 walked = max(walked, abs(many.objective[j] / P - 1))
         yield {

@@ -50,6 +50,8 @@ def progress(it=None, verbose=0, desc=None, total=None, **kw):  # a tqdm bar, or
     "Iterate with a progress bar when `verbose`."
     from tqdm.auto import tqdm
 
+    if sys.platform in ("emscripten", "wasi"):
+        tqdm.monitor_interval = 0  # there are no threads in a browser
     return tqdm(it, desc=desc, total=total, disable=not verbose, **kw)
 
 

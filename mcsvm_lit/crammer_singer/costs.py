@@ -9,7 +9,7 @@ __all__ = ["costs_cvxpy", "cost_table"]
 import numpy as np
 
 from mcsvm_lit.core.losses import ONE_EACH, one_hot
-from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.extras import cone_solver, optional
 
 
 # %% ../../nbs/crammer_singer/13c_costs.ipynb #0a60f3f7
@@ -18,7 +18,6 @@ def costs_cvxpy(
     y,  # class indices
     c,  # weights of the slacks (n,)
     Δ,  # costs (n, K), zero at the own class
-    solver="ECOS",
     **kw,
 ):  # -> (M, objective, the constraints, whose dual_value is c_i·η_ir)
     "The problem (13c.1) as it is written, for a general solver."
@@ -31,7 +30,7 @@ def costs_cvxpy(
     every = np.ones((1, Δ.shape[1]))
     margins = own @ every - F >= Δ - ξ @ every
     problem = cp.Problem(cp.Minimize(cp.sum_squares(M) / 2 + c @ ξ[:, 0]), [margins])
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     return M.value, problem.value, margins
 
 

@@ -17,7 +17,7 @@ from mcsvm_lit.core.estimators import kernel_scores
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.losses import ONE_EACH, Costs, Hinge, by_label, loss_certificate, one_hot
 from mcsvm_lit.core.simplex import own_and_rest
-from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.extras import cone_solver, optional
 from mcsvm_lit.engine.threads import cached_property
 
 
@@ -26,7 +26,6 @@ def cs_cvxpy(
     X,  # data (n, d)
     y,  # class indices
     c,  # weights of the slacks (n,)
-    solver="ECOS",
     **kw,
 ):  # -> (M, ξ, objective, the constraints, whose dual_value is c_i·η_ir)
     "The primal (10.3) as it is written, for a general solver."
@@ -41,7 +40,7 @@ def cs_cvxpy(
     every = np.ones((1, K))
     margins = own @ every + Y - F >= 1 - slack @ every
     problem = cp.Problem(cp.Minimize(cp.sum_squares(M) / 2 + c @ ξ), [margins])
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     return M.value, ξ.value, problem.value, margins
 
 
@@ -51,7 +50,6 @@ def cs_dual_cvxpy(
     y,  # class indices
     c,  # weights of the slacks (n,)
     balanced=False,  # balanced: Σ_i α_ir = 0 for each r, the dual of free biases
-    solver="ECOS",
     **kw,
 ):  # -> (η, objective)
     "The dual (10.7) as it is written, for a general solver."
@@ -67,7 +65,7 @@ def cs_dual_cvxpy(
         constraints.append(cp.sum(α, axis=0) == 0)
     value = cp.sum(cp.multiply(Y, α)) - cp.sum_squares(R.T @ α) / 2
     problem = cp.Problem(cp.Maximize(value), constraints)
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     return η.value, problem.value
 
 

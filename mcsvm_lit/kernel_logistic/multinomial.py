@@ -40,7 +40,7 @@ from mcsvm_lit.core.certificates import (
 )
 from mcsvm_lit.core.losses import log_probabilities, softmax_kl, softmax_loss
 from mcsvm_lit.core.simplex import own_and_rest
-from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.extras import cone_solver, optional
 from mcsvm_lit.kernel_logistic.binary import Gram, LogisticState
 from mcsvm_lit.kernel_logistic.problem import best_intercept, positive_weights, square_root
 
@@ -76,7 +76,6 @@ def softmax_cvxpy(
     y,
     c,
     intercept=True,
-    solver="ECOS",
     **kw,
 ):  # -> (F without b, b, objective)
     "The primal (23.2) as it is written, for a general solver."
@@ -91,7 +90,7 @@ def softmax_cvxpy(
     loss = cp.log_sum_exp(f, axis=1) - cp.sum(cp.multiply(Y, f), axis=1)
     objective = cp.Minimize(cp.sum_squares(W) / 2 + c @ loss)
     problem = cp.Problem(objective, [cp.sum(b) == 0] if intercept else [])
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     return F.value, b.value[0], problem.value
 
 
@@ -101,7 +100,6 @@ def softmax_dual_cvxpy(
     y,
     c,
     intercept=True,
-    solver="ECOS",
     **kw,
 ):  # -> (η, objective)
     "The dual (23.5) as it is written, for a general solver."
@@ -117,7 +115,7 @@ def softmax_dual_cvxpy(
     if intercept:
         equalities.append(cp.sum(α, axis=0) == 0)
     problem = cp.Problem(cp.Maximize(entropy - quadratic), equalities)
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     return η.value, problem.value
 
 

@@ -29,7 +29,7 @@ from mcsvm_lit.core.certificates import (
     gap_rounding,
     roundoff,
 )
-from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.extras import cone_solver, optional
 
 
 # %% ../../nbs/kernel_logistic/20_problem.ipynb #a421531e
@@ -82,7 +82,6 @@ def klr_cvxpy(
     s,
     c,
     intercept=True,
-    solver="ECOS",
     **kw,
 ):  # -> (F without b, b, objective)
     "Solve the primal (20.3) as it is written, for a general solver."
@@ -92,7 +91,7 @@ def klr_cvxpy(
     F = square_root(G) @ w
     ξ = -cp.multiply(s, F + b)
     problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + c @ cp.logistic(ξ)))
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     return F.value, float(b.value), problem.value
 
 

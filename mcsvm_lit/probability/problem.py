@@ -28,7 +28,7 @@ from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff, sco
 from mcsvm_lit.core.linear_algebra import least_squares
 from mcsvm_lit.core.losses import gaps_between, rivals
 from mcsvm_lit.core.margin_losses import SmallestMargin, margin_loss
-from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.extras import cone_solver, optional
 from mcsvm_lit.engine.threads import cached_property
 
 
@@ -48,7 +48,6 @@ def hinge_cvxpy(
     K,  # classes
     β=None,  # slopes (n, K)
     loss="hinge",
-    solver="ECOS",
     **kw,
 ):  # -> (W, b, objective, α)
     "Problem (52.1) as it is written, for a general solver."
@@ -63,7 +62,7 @@ def hinge_cvxpy(
     linear = 0 if β is None else cp.sum(cp.multiply(expand(β, y), F))
     J = cp.sum_squares(W) / 2 + c @ margin_loss(loss).oracle(u) + linear
     problem = cp.Problem(cp.Minimize(J), [*wins, cp.sum(W, axis=0) == 0, cp.sum(b) == 0])
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     α = np.zeros((n, K))
     α[np.arange(n), others] = [w.dual_value for w in wins]
     return W.value, b.value, problem.value, α
@@ -130,9 +129,7 @@ def hinge_certificate(  # noqa: PLR0913 (a point, its problem, and what is known
 
 
 # %% ../../nbs/probability/52_problem.ipynb #c3216f22
-def hinge_dual_cvxpy(
-    R, y, c, K, β=None, solver="ECOS", **kw
-):  # kernel matrix (n, n) -> (α, value of the maximum)
+def hinge_dual_cvxpy(R, y, c, K, β=None, **kw):  # kernel matrix (n, n) -> (α, value of the maximum)
     "The hinge's dual (52.8), corrected, for a general solver."
     cp = optional("cvxpy")
 
@@ -147,7 +144,7 @@ def hinge_dual_cvxpy(
         cp.Maximize(cp.sum(α) - cp.sum_squares(root.T @ A) / 2),
         [α >= 0, cp.multiply(Y, α) == 0, cp.sum(α, axis=1) <= c, cp.sum(A, axis=0) == 0],
     )
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     return α.value, problem.value
 
 

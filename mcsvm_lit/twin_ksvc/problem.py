@@ -33,7 +33,7 @@ from scipy.linalg import solve_triangular
 
 from mcsvm_lit.core.boxqp import box_program, solve_boxqp
 from mcsvm_lit.core.certificates import Certificate, roundoff
-from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.extras import cone_solver, optional
 
 
 # %% ../../nbs/twin_ksvc/40_problem.ipynb #bf48d441
@@ -56,7 +56,7 @@ def twin_cvxpy(  # noqa: PLR0913 (what (40.1) depends on)
     penalty = lam * ridge / 2 * cp.sum_squares(u)
     losses = kB * cp.sum(ξ) + kC * cp.sum(π)
     problem = cp.Problem(cp.Minimize(closeness + penalty + losses), margins + [ξ >= 0, π >= 0])
-    problem.solve(**{"solver": "ECOS"} | kw)
+    problem.solve(**kw or cone_solver())
     return u.value, problem.value, np.r_[margins[0].dual_value, margins[1].dual_value]
 
 
@@ -182,7 +182,7 @@ def twin_dual_cvxpy(qp, lam, **kw):  # -> z, objective
     z = cp.Variable(len(qp.q))
     objective = qp.q @ z - cp.sum_squares(qp.W.T @ z) / (2 * lam)
     problem = cp.Problem(cp.Maximize(objective), [z >= 0, z <= qp.hi])
-    problem.solve(**{"solver": "ECOS"} | kw)
+    problem.solve(**kw or cone_solver())
     return z.value, problem.value
 
 

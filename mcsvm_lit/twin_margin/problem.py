@@ -38,7 +38,7 @@ from mcsvm_lit.core.box_certificate import multiplier
 from mcsvm_lit.core.boxqp import boxqp_trusted, checked_matrix, project_box
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.solving import Goal, solve
-from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.extras import cone_solver, optional
 from mcsvm_lit.engine.threads import one_thread
 
 
@@ -48,7 +48,6 @@ def tpm_cvxpy(
     Z,  # rows of the others (m', d)
     ν,
     α,
-    solver="ECOS",
     **kw,
 ):  # -> (w, θ, ξ, objective, status)
     "The primal (30.1) as it is written, for a general solver."
@@ -59,7 +58,7 @@ def tpm_cvxpy(
     others = Z.mean(0) @ w + θ
     objective = cp.Minimize(cp.sum_squares(w) / 2 + ν * others + α / m * cp.sum(ξ))
     problem = cp.Problem(objective, [P @ w + θ >= -ξ, ξ >= 0])
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     return w.value, θ.value, ξ.value, problem.value, problem.status
 
 
@@ -70,7 +69,6 @@ def tpm_dual_cvxpy(
     gg,  # mean of the others' kernel matrix
     ν,
     caps,  # the largest λ: α/m, or one for each member (m,)
-    solver="ECOS",
     **kw,
 ):  # -> (λ, objective, status)
     "The dual (30.4) as it is written, for a general solver."
@@ -81,7 +79,7 @@ def tpm_dual_cvxpy(
     λ = cp.Variable(len(g))
     objective = cp.Maximize(-cp.sum_squares(root @ λ) / 2 + ν * (g @ λ) - ν**2 * gg / 2)
     problem = cp.Problem(objective, [cp.sum(λ) == ν, λ >= 0, λ <= caps])
-    problem.solve(solver=solver, **kw)
+    problem.solve(**kw or cone_solver())
     return λ.value, problem.value, problem.status
 
 

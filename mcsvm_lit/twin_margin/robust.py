@@ -37,7 +37,7 @@ from mcsvm_lit.core.boxqp import boxqp_trusted, project_box
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.solving import Goal, Problem, solve
 from mcsvm_lit.engine.compiled import kernel
-from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.extras import cone_solver, optional
 from mcsvm_lit.engine.threads import one_thread
 from mcsvm_lit.twin_margin.margin_from_rows import solve_margin_points
 from mcsvm_lit.twin_margin.problem import reduced_caps
@@ -158,7 +158,7 @@ def robust_cvxpy(data, ν=1.0, power_cones=False, **kw):  # Uncertain -> (w, θ,
     objective = cp.Minimize(cp.sum_squares(w) / 2 + ν * others + ν * (data.u @ ξ))
     constraints = [data.P @ w + θ - data.ε * t >= -ξ, ξ >= 0, t >= size]
     problem = cp.Problem(objective, constraints)
-    problem.solve(**dict(solver="ECOS") | kw)
+    problem.solve(**kw or cone_solver())
     return w.value, θ.value, problem.value
 
 
@@ -173,7 +173,7 @@ def robust_dual_cvxpy(data, **kw):  # Uncertain -> (λ, ζ, objective)
     objective = cp.Maximize(-cp.sum_squares(data.P.T @ λ - data.zbar - ζ) / 2)
     hull = [cp.sum(λ) == 1, λ >= 0, λ <= data.u]
     problem = cp.Problem(objective, [*hull, size <= data.εbar + data.ε @ λ])
-    problem.solve(**dict(solver="ECOS") | kw)
+    problem.solve(**kw or cone_solver())
     return λ.value, ζ.value, problem.value
 
 

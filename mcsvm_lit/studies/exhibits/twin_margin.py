@@ -36,7 +36,7 @@ from sklearn.svm import SVC
 
 from mcsvm_lit.core.drawing import COLORS, INK, axes, style
 from mcsvm_lit.core.kernels import Kernel
-from mcsvm_lit.engine.extras import optional
+from mcsvm_lit.engine.extras import cone_solver, optional
 from mcsvm_lit.studies.datasets import arrays, stratified_holdouts
 from mcsvm_lit.studies.figures import legend, ours_beside_theirs, scatter
 from mcsvm_lit.studies.runner import averages, column_means, deviation, exhibit, grouped, jobs
@@ -374,7 +374,7 @@ def _close_enough(t):
 
 def _distances_at(α, X, y, r):  # -> (n, K)
     "Signed distances from the planes of (30.1), by CVXPY."
-    tight, D = dict(abstol=1e-12, reltol=1e-10, feastol=1e-12), []
+    tight, D = dict(solver="ECOS", abstol=1e-12, reltol=1e-10, feastol=1e-12), []
     for k in range(y.max() + 1):
         w, θ, *_ = tpm_cvxpy(X[y == k], X[y != k], r * α, α, **tight)
         D.append((X @ w + θ) / np.linalg.norm(w))
@@ -876,7 +876,7 @@ def robust_svm(X, s, C, ε, q):  # rows, signs, ... -> w, b
     cp = optional("cvxpy")
     w, b = cp.Variable(X.shape[1]), cp.Variable()
     short = cp.pos(1 + ε * cp.norm(w, q) - cp.multiply(s, X @ w + b))
-    cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * cp.sum(short))).solve(solver="ECOS")
+    cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * cp.sum(short))).solve(**cone_solver())
     return w.value, float(b.value)
 
 
