@@ -1,12 +1,12 @@
 # Every target sets up what it needs in .venv, once, and says what it does. Nothing else is touched.
-#   make reproduce | page | test | fuzz | mutants | reading | format | lab | docs | hooks | compare | bench | browser-test | export | library | wheel | clean
+#   make reproduce | page | test | fuzz | mutants | reading | format | lab | docs | hooks | compare | bench | browser-test | webassembly | export | library | wheel | clean
 
 SHELL := /bin/bash
 PY    := .venv/bin/python
 # The first interpreter that runs and is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help reproduce page test fuzz mutants reading format lab docs hooks compare bench browser-test export library wheel clean
+.PHONY: help reproduce page test fuzz mutants reading format lab docs hooks compare bench browser-test webassembly export library wheel clean
 help:
 	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them, REPLICATIONS=20 no more than that), ours beside theirs'
 	@echo 'make page          export, format, look at and run one page (NB=nbs/core/05_boxqp.ipynb) with its checks, and the tests of its module'
@@ -21,6 +21,7 @@ help:
 	@echo 'make compare       classifiers over many data sets, one protocol: minutes (PROFILE=medium thirty sets: an hour, full: days; JOBS=2 processes)'
 	@echo 'make bench         time us against peers (TORCH=1 also against torchkm, which brings PyTorch)'
 	@echo 'make browser-test  open every page and run every notebook in a real browser'
+	@echo 'make webassembly   run the pages in WebAssembly, where a browser runs them (NB=nbs/core/05a_training.ipynb one of them)'
 	@echo 'make export        notebooks -> package and README; outputs are computed and stored again'
 	@echo 'make library       compile the inner loops ahead of time, after their notebooks have changed'
 	@echo 'make wheel         a wheel that carries the compiled loops, in dist'
@@ -110,6 +111,9 @@ bench: .venv/.ready-bench$(if $(TORCH),-torch)
 
 browser-test: .venv/.ready-browser docs
 	@$(PY) -m pytest -m browser tests/browser
+
+webassembly: .venv/.ready
+	@$(PY) tools/wasm.py $(NB)
 
 export: .venv/.ready
 	@$(PY) tools/notebooks.py --export

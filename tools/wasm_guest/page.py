@@ -1,0 +1,62 @@
+"""What runs beside a page in WebAssembly: its cells, statement by statement."""
+
+import ast
+import json
+import linecache
+import sys
+import traceback
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+
+# Not in this runtime, or not for it.
+MISSING = "cvxpy", "ecos", "clarabel", "osqp", "numba", "dask", "distributed", "ipywidgets", "onnx"
+names = {}
+unknown = set()  # what statements that were passed over would have defined
+
+
+def begin(folder):
+    """Forget the page before."""
+    sys.modules.update(dict.fromkeys(MISSING))
+    names.clear()
+    unknown.clear()
+    names["__name__"] = "__main__"
+    sys.modules["__main__"].__dict__.update(names)
+    sys.path.insert(0, f"/nbs/{folder}")
+    print("{}")
+
+
+def defined(tree):
+    """The names that a statement defines."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def wanting(error):
+    """Did it fail because something is not to be had here?"""
+    if isinstance(error, ModuleNotFoundError):
+        return (error.name or "").partition(".")[0] in MISSING
+    return isinstance(error, NameError) and error.name in unknown
+
+
+def cell(source):
+    """Run a cell, and print what became of its statements as a line of JSON."""
+    said, error, ran, passed = StringIO(), "", 0, 0
+    linecache.cache["cell"] = len(source), None, source.splitlines(True), "cell"
+    for statement in ast.parse(source).body:
+        code = compile(ast.Module([statement], []), "cell", "exec")
+        try:
+            with redirect_stdout(said), redirect_stderr(said):
+                exec(code, names)
+            ran += 1
+        except Exception as e:  # noqa: BLE001 (a page may raise anything)
+            if not wanting(e):
+                error = "".join(traceback.format_exception(e)[-6:])
+                break
+            passed += 1
+            unknown.update(defined(statement))
+    print(json.dumps({"ran": ran, "passed": passed, "error": error}))
