@@ -115,8 +115,9 @@ class TwinKSVCCV(PairVotes):
     """`TwinKSVC` with both parameters of every pair chosen by cross-validation on exact paths.
 
     For every pair of classes two planes, each of which minimises λ/2 Σ f(x)² over its own class
-    + λδ/2 (‖w‖² + b²) + Σ ξ as in `TwinKSVC`. All values of the λ's are compared, not those of
-    a grid: first for each pair alone, then for the vote as a whole.
+    + λδ/2 (‖w‖² + b²) + Σ ξ as in `TwinKSVC`. All values of the λ's that held-out samples tell
+    apart are compared, not those of a grid: first for each pair alone, then for the vote as a
+    whole, one parameter at a time.
 
     Parameters
     ----------
