@@ -373,7 +373,22 @@ class KernelClassifier(WholeFit, ClassifierMixin, BaseEstimator):
 
 # %% ../../nbs/core/06_estimators.ipynb #72eea5119410473aa328ad9291626812
 class Certified:
-    "What classifiers share whose `decision_bounds(X)` bound the differences of their scores."
+    "What classifiers share whose `_bounds(X)` bound the differences of their scores."
+
+    @one_thread
+    def decision_bounds(self, X):
+        """Return how far any difference of two scores can be from that of the exact optimum.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The points to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._bounds(self._check(X))
 
     @one_thread
     def certified(self, X):
@@ -388,5 +403,6 @@ class Certified:
         -------
         ndarray of shape (n_samples,) of bool
         """
-        two = np.sort(self._scores(self._check(X)), axis=1)[:, -2:]
-        return two[:, 1] - two[:, 0] > self.decision_bounds(X)
+        X = self._check(X)
+        two = np.sort(self._scores(X), axis=1)[:, -2:]
+        return two[:, 1] - two[:, 0] > self._bounds(X)

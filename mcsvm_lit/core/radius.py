@@ -135,20 +135,7 @@ class CertifiedRadius(Certified):
         "Roots of k(x, x)."
         return self.kernel_.sizes(X)
 
-    @one_thread
-    def decision_bounds(self, X):
-        """Return how far any difference of two scores can be from that of the exact optimum.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The points to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        X = self._check(X)
+    def _bounds(self, X):
         if self.kernel_.name == "precomputed":
             raise ValueError(
                 "A precomputed kernel does not hold k(x, x), the sizes of points: "

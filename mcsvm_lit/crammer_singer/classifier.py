@@ -46,15 +46,14 @@ from mcsvm_lit.core.landmarks import (
     span_certificates,
     until_certified,
 )
-from mcsvm_lit.core.leave_out import LeftOut, taken_along, winning_leads
+from mcsvm_lit.core.leave_out import LeavesOut, taken_along
 from mcsvm_lit.core.losses import ONE_EACH, Hinge, by_label, one_hot
 from mcsvm_lit.core.margin_bound import MarginBound
 from mcsvm_lit.core.radius import CertifiedRadius
-from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Effort, Goal, solve
-from mcsvm_lit.core.training import gather
 from mcsvm_lit.crammer_singer.costs import cost_table
 from mcsvm_lit.crammer_singer.equal_rows import equal_rows
 from mcsvm_lit.crammer_singer.hard_margin import solve_hard
@@ -173,6 +172,16 @@ class PrototypeClassifier(MarginBound, CertifiedRadius, KernelClassifier):
         F = F.scores(X)
         return np.c_[-F / 2, F / 2] if F.shape[1] == 1 else F
 
+    def _left_by_last(self, name, training):  # -> values, where they belong; None if of no use
+        "What the last fit found out about examples whose labels are the same, for a warm start."
+        last, now = vars(self._before), training.first
+        if not self.warm_start or name not in last or len(self._labels) != len(training.labels):
+            return None
+        if not np.array_equal(last["classes_"], self.classes_):
+            return None
+        same = (self._place[now] >= 0) & (self._labels[now] == training.y)
+        return last[name][self._place[now][same]], same
+
     def _sizes(self, X):
         "Roots of k(x, x), of the kernel with its bias."
         return self._full_kernel.sizes(X)
@@ -197,7 +206,7 @@ def one_of_two(rows):  # one row, or number, per class; those of two classes add
 
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #db9ed5c6
-class CrammerSingerSVC(PrototypeClassifier):
+class CrammerSingerSVC(LeavesOut, PrototypeClassifier):
     """Multiclass support vector machine of Crammer and Singer (2001).
 
     Minimises ½‖M‖² + C Σ ξ_i, where ξ_i is how far the score of example i's own class is from
@@ -427,17 +436,11 @@ class CrammerSingerSVC(PrototypeClassifier):
 
     def _start(self, training):
         "What the last fit left, distributions where labels are the same; None if of no use."
-        last = vars(self._before)
-        if not self.warm_start or "label_distribution_" not in last:
-            return None
-        if len(self._labels) != len(training.labels):
-            return None
-        if not np.array_equal(last["classes_"], self.classes_):
+        left = self._left_by_last("label_distribution_", training)
+        if left is None:
             return None
         η = one_hot(training.y, training.n_classes)
-        place = self._place[training.first]
-        same = (place >= 0) & (self._labels[training.first] == training.y)
-        η[same] = last["label_distribution_"][place[same]]
+        η[left[1]] = left[0]
         linear = training.kernel.name == "linear"
         return State(η, None, self._prototypes) if linear else η
 
@@ -576,13 +579,9 @@ class CrammerSingerSVC(PrototypeClassifier):
         return float(proof["gap"]), optimal == labels
 
     def _gathered(self, X, y, sample_weight, merge=True):  # -> Training
-        "The training data of the fit again, from its rows, labels and weights."
         if not np.array_equal(np.asarray(y), self.classes_[self._labels]):
             raise ValueError("These are not the rows and labels that the classifier was fitted to.")
-        if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        given = X, self._labels, self.classes_, sample_weight, self.class_weight
-        return gather(*given, self.kernel_, merge=merge)
+        return super()._gathered(X, y, sample_weight, merge)
 
     def _distributions(self, problem, rows):  # -> η
         "What the fit found for the examples of a problem, which are these of the caller's rows."
@@ -597,48 +596,14 @@ class CrammerSingerSVC(PrototypeClassifier):
             return η
         return solve(problem, Goal(self.tol), STRATEGIES, η).state.η
 
-    def leave_one_out(self, X, y, sample_weight=None):
-        """Return the label of each training row under the optimum without that row.
-
-        Nothing is fitted again; what is proved holds for the exact optimum, whatever `tol` was.
-        The kernel, its width and the weights of the classes remain those of the fit.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows that the classifier was fitted to.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of the fit.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            The labels; of a row of weight zero that which `predict` gives it, which is not proved
-            for a precomputed kernel.
-        proved : ndarray of shape (n_samples,) of bool
-            Which of them are proved.
-        errors : tuple of two int
-            How many are wrong: at least, and at most.
-        """
+    def _without_each(self, training, F):
         if np.isinf(self._C):
             raise ValueError("Leaving out needs a finite C.")
-        X = self._check(X)
-        training = self._gathered(X, y, sample_weight)
         problem = CrammerSinger.of(training, self._C, self.fit_intercept, self._table)
-        present = training.rows >= 0
-        F = self._scores(X)
-        labels, proved = F.argmax(1), np.zeros(len(F), bool)
-        if not (present.all() or training.precomputed):
-            bounds = self._bounds_of_size(self._sizes(X[~present]))
-            proved[~present] = winning_leads(F[~present]) > bounds
         η = self._distributions(problem, training.first)
         goal = Goal(CLOSE, None, self.cache_size, self.verbose)
-        labels[present], proved[present] = leave_one_out(
-            problem, *taken_along(training, problem.c), η, STRATEGIES, goal
-        )
-        return LeftOut.of(self.classes_[labels], proved, self.classes_[self._labels])
+        taken = taken_along(training, problem.c)
+        return leave_one_out(problem, *taken, η, STRATEGIES, goal)
 
 
 def patterns_of(η, y, α, size=1.0):  # distributions, classes, coefficients, roots of k(x, x)

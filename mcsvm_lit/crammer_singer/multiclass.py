@@ -171,18 +171,12 @@ class MulticlassSVC(PrototypeClassifier):
 
     def _start(self, training, loss):
         "The masses of the last fit where labels are the same, in this polytope; None if of no use."
-        last = vars(self._before)
-        if not self.warm_start or "masses_" not in last:
-            return None
-        if len(self._labels) != len(training.labels):
-            return None
-        if not np.array_equal(last["classes_"], self.classes_):
+        left = self._left_by_last("masses_", training)
+        if left is None:
             return None
         y, K = np.ascontiguousarray(training.y, np.int64), training.n_classes
         a = np.zeros((K, len(training)))
-        place = self._place[training.first]
-        same = (place >= 0) & (self._labels[training.first] == y)
-        a[:, same] = last["masses_"][place[same]].T
+        a[:, left[1]] = left[0].T
         return inside(a, y, form_of(loss, K)).T
 
     def _keep(self, training, problem, solution):

@@ -25,14 +25,14 @@ from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.estimators import KernelClassifier, warn_of_size, warn_unconverged
 from mcsvm_lit.core.kernels import Kernel
 from mcsvm_lit.core.landmarks import Bias, fit_landmarks, until_certified
-from mcsvm_lit.core.leave_out import LeftOut, taken_along, winning_leads
+from mcsvm_lit.core.leave_out import LeavesOut, taken_along
 from mcsvm_lit.core.losses import Softmax, log_probabilities
 from mcsvm_lit.core.radius import CertifiedRadius
-from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight, fit_context
+from mcsvm_lit.core.scikit_learn import Interval, StrOptions, fit_context
 from mcsvm_lit.core.semidefinite import refuse_indefinite
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
-from mcsvm_lit.core.training import gather, row_codes
+from mcsvm_lit.core.training import row_codes
 from mcsvm_lit.kernel_logistic.binary import BinaryLogistic, Gram
 from mcsvm_lit.kernel_logistic.leave_out import CLOSE, Prover, forget_each
 from mcsvm_lit.kernel_logistic.linear import (
@@ -157,7 +157,7 @@ def shrunken(u, y, t):  # t in (0, 1], (n,)
 BALANCED = 1e-11  # of 1 + |b|: how near to the best ones intercepts are, which are found by Newton
 
 
-class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
+class KernelLogisticRegression(LeavesOut, CertifiedRadius, KernelClassifier):
     """Kernel logistic regression, by its dual, to any duality gap.
 
     Minimises ½Σ‖w‖² + C × the negative log-likelihood. Two classes have one function w, as in
@@ -419,60 +419,16 @@ class KernelLogisticRegression(CertifiedRadius, KernelClassifier):
         state = super().__getstate__()
         return state | {"_prover": None} if "_prover" in state else state
 
-    def leave_one_out(self, X, y, sample_weight=None):
-        """Return the label of each training row under the exact model without that row.
-
-        What is proved holds whatever `tol` was. The kernel, its width and the weights of the
-        classes remain those of the fit.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows that the model was fitted to.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of the fit.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            The labels; of a row of weight zero that which `predict` gives it, which is not proved
-            for a precomputed kernel.
-        proved : ndarray of shape (n_samples,) of bool
-            Which of them are proved.
-        errors : tuple of two int
-            How many are wrong: at least, and at most.
-        """
-        training, F = self._gathered(X, y, sample_weight)
+    def _without_each(self, training, F):
         halves = 2 if training.n_classes == 2 else 1  # the softmax has two functions, ±w/2
         y, c = softmax_check(
             training.y, self.C / halves * training.weights, training.n_classes, self.fit_intercept
         )
         gram = Gram(training.kernel, training.X, self.cache_size)
         problem = SoftmaxLogistic(gram, y, c, training.n_classes, bool(self.fit_intercept))
-        present, labels = training.rows >= 0, F.argmax(1)
-        proved = np.zeros(len(F), bool)
-        if not (present.all() or training.precomputed):
-            bounds = self._bounds_of_size(self._sizes(self._check(X)[~present]))
-            proved[~present] = winning_leads(F[~present]) > bounds
         goal = Goal(CLOSE, None, self.cache_size, self.verbose)
         before = log_probabilities(F[training.first])
-        labels[present], proved[present] = forget_each(
-            problem, *taken_along(training, c), before, goal
-        )
-        return LeftOut.of(self.classes_[labels], proved, self.classes_[training.labels])
-
-    def _gathered(self, X, y, sample_weight):  # -> Training, scores of its rows
-        "The training data of the fit again, from its rows, labels and weights."
-        X, y = self._check(X), np.asarray(y)
-        labels = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
-        if y.shape != (X.shape[0],) or not np.array_equal(self.classes_[labels], y):
-            raise ValueError("These are not labels of the rows that the model was fitted to.")
-        if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
-        given = X, labels, self.classes_, sample_weight, self.class_weight
-        return gather(*given, self.kernel_), self._scores(X)
+        return forget_each(problem, *taken_along(training, c), before, goal)
 
     def _bounds_of_size(self, size):
         "Bounds of scores at points of these sizes, (20.13) and (23.9)."

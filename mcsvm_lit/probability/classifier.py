@@ -75,7 +75,8 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
     π of the classes, ½Σ‖w_k‖² + KC Σ π_{y_i} T(min_{k≠y_i} (f_{y_i} - f_k)) with Σ f_k = 0, where
     T is the loss, held at its value at `truncation` for all margins below (Wu, Zhang and Liu,
     2010). Their decisions at a point are converted into class probabilities; `predict` returns the
-    most probable class.
+    most probable class. Scores are the logarithms of the probabilities, and
+    `decision_bounds` follows from `probability_bounds`.
 
     Parameters
     ----------
@@ -411,20 +412,7 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
         T = self.temperature_
         return normalised_bounds(low ** (1 / T), high ** (1 / T)) if T != 1 else (low, high)
 
-    def decision_bounds(self, X):
-        """Return how far any difference of two scores can be from that of exact solutions.
-
-        Scores are logarithms of probabilities; the bounds are those of `probability_bounds`.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+    def _bounds(self, X):
         (low, high), P = self.probability_bounds(X), self.predict_proba(X)
         with np.errstate(divide="ignore"):
             down, up = np.log(P) - np.log(low), np.log(high) - np.log(P)

@@ -235,6 +235,10 @@ class TruncatedHingeSVC(Certified, KernelClassifier):
     intercepts, where T is the loss, held at its value at `truncation` for all margins below
     (Wu, Zhang and Liu, 2010).
 
+    `certified` and `decision_bounds` are for the hinge without truncation, whose problem is convex:
+    the last convex problem of a truncated fit says nothing about the global minimum of the problem
+    that is not convex.
+
     Parameters
     ----------
     C : float, default=1.0
@@ -396,22 +400,7 @@ class TruncatedHingeSVC(Certified, KernelClassifier):
         self.certificate_ = m.certificate
         self.n_iter_ = m.certificate.n_iter
 
-    def decision_bounds(self, X):
-        """Return how far any difference of two scores can be from that of the exact optimum.
-
-        For the hinge without truncation, whose problem is convex: the last convex problem of a
-        truncated fit says nothing about the global minimum of the problem that is not convex.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The points to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        X = self._check(X)
+    def _bounds(self, X):
         if self._slack is None or self.kernel_.name == "precomputed":
             raise ValueError(
                 'decision_bounds needs loss="hinge", no truncation (truncation=None, or two '
