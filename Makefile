@@ -1,12 +1,12 @@
 # Every target sets up what it needs in .venv, once, and says what it does. Nothing else is touched.
-#   make reproduce | page | test | fuzz | mutants | reading | format | lab | docs | hooks | compare | bench | browser-test | webassembly | export | library | wheel | clean
+#   make reproduce | page | test | fuzz | mutants | reading | format | lab | docs | lite | hooks | compare | bench | browser-test | webassembly | export | library | wheel | clean
 
 SHELL := /bin/bash
 PY    := .venv/bin/python
 # The first interpreter that runs and is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
-.PHONY: help reproduce page test fuzz mutants reading format lab docs hooks compare bench browser-test webassembly export library wheel clean
+.PHONY: help reproduce page test fuzz mutants reading format lab docs lite hooks compare bench browser-test webassembly export library wheel clean
 help:
 	@echo 'make reproduce     every table and figure (quick profile; FULL=1 as the papers did them, REPLICATIONS=20 no more than that), ours beside theirs'
 	@echo 'make page          export, format, look at and run one page (NB=nbs/core/05_boxqp.ipynb) with its checks, and the tests of its module'
@@ -17,6 +17,7 @@ help:
 	@echo 'make format        format notebooks and modules, and make the fixes that are safe'
 	@echo 'make lab           open JupyterLab'
 	@echo 'make docs          build the site into docs/_build/html'
+	@echo 'make lite          build the site with pages that run in the reader'"'"'s browser'
 	@echo 'make hooks         set up Git for notebooks in this clone: diffs and merges by cell, checks before a commit'
 	@echo 'make compare       classifiers over many data sets, one protocol: minutes (PROFILE=medium thirty sets: an hour, full: days; JOBS=2 processes)'
 	@echo 'make bench         time us against peers (TORCH=1 also against torchkm, which brings PyTorch)'
@@ -50,6 +51,11 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check --no-build-is
 .venv/.ready-browser: .venv/.ready
 	@echo 'Installing the browser driver'
 	@$(call install,browser)
+	@touch $@
+
+.venv/.ready-lite: .venv/.ready
+	@echo 'Installing JupyterLite'
+	@$(call install,lite)
 	@touch $@
 
 .venv/.ready-bench: .venv/.ready
@@ -99,6 +105,9 @@ lab: .venv/.ready
 
 docs: .venv/.ready
 	@$(PY) docs/build.py
+
+lite: .venv/.ready-lite
+	@$(PY) docs/build.py --lite
 
 hooks: .venv/.ready
 	@$(PY) tools/hooks.py

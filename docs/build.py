@@ -4,10 +4,12 @@ The pages show the outputs that the notebooks store; no cell runs. nbdev would h
 but Quarto is in no package registry, so that a clean clone could not build the site from pinned
 packages. Sphinx with myst-nb and the theme furo comes from PyPI, and reads the same notebooks.
 
-    python docs/build.py
+    python docs/build.py           the site
+    python docs/build.py --lite    with pages that run in the reader's browser (docs/lite.py)
 """
 
 import gc
+import os
 import shutil
 import sys
 import time
@@ -33,6 +35,12 @@ def built():
     return "Sphinx, without a warning" if code == 0 else "Sphinx", code == 0
 
 
+def runs():
+    from lite import build
+
+    return f"{build(BUILD / 'html')} pages run in the browser", True
+
+
 def checked():
     from check_site import check
 
@@ -41,10 +49,13 @@ def checked():
     return f"{n} pages: links, anchors, pictures, nothing from another host", not bad
 
 
-def main():
+def main(*wishes):
+    lite = "--lite" in wishes
+    if lite:
+        os.environ["MCSVM_LIT_LITE"] = "1"
     gc.set_threshold(200_000, 20, 100)  # trees of documents are large, and hardly any is garbage
     shutil.rmtree(BUILD, ignore_errors=True)  # a build over an old one would differ
-    for stage in (staged, built, checked):
+    for stage in (staged, built, *[runs] * lite, checked):
         t = time.time()
         what, good = stage()
         print(f"{'ok' if good else 'FAILED':>6}  {what} ({time.time() - t:.1f} s)", flush=True)
@@ -55,4 +66,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

