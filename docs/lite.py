@@ -34,11 +34,10 @@ def button(path, up):
 
 
 def for_browser(notebook):
-    """The notebook as JSON, with a cell that installs and without the one that exports."""
+    """The notebook as JSON, with a first cell that installs."""
     nb = read(notebook)
-    cells = [c for c in nb["cells"] if "nbdev_export()" not in c["source"]]
     first = dict(cell_type="code", source=FIRST, metadata={}, outputs=[], execution_count=None)
-    return json.dumps(nb | dict(cells=[first | dict(id="install"), *cells]))
+    return json.dumps(nb | dict(cells=[first | dict(id="install"), *nb["cells"]]))
 
 
 def build(html):
