@@ -26,7 +26,7 @@ def begin(folder):
 
 
 def defined(tree):
-    """The names that a statement defines."""
+    """The names that a statement defines, or fills."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             yield node.name
@@ -34,6 +34,8 @@ def defined(tree):
             yield (node.asname or node.name).partition(".")[0]
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
+        elif isinstance(node, ast.Attribute) and node.attr in ("append", "extend", "update"):
+            yield getattr(node.value, "id", "")
 
 
 def wanting(error):
@@ -58,5 +60,7 @@ def cell(source):
                 error = "".join(traceback.format_exception(e)[-6:])
                 break
             passed += 1
-            unknown.update(defined(statement))
+            for name in defined(statement):  # nothing may go on with what it was before
+                names.pop(name, None)
+                unknown.add(name)
     print(json.dumps({"ran": ran, "passed": passed, "error": error}))
