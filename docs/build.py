@@ -50,9 +50,11 @@ def checked():
 
 
 def main(*wishes):
+    from lite import WISH
+
     lite = "--lite" in wishes
     if lite:
-        os.environ["MCSVM_LIT_LITE"] = "1"
+        os.environ[WISH] = "1"
     gc.set_threshold(200_000, 20, 100)  # trees of documents are large, and hardly any is garbage
     shutil.rmtree(BUILD, ignore_errors=True)  # a build over an old one would differ
     for stage in (staged, built, *[runs] * lite, checked):

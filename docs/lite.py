@@ -20,14 +20,9 @@ WISH = "MCSVM_LIT_LITE"  # set where the site is built with it
 FIRST = "%pip install -q mcsvm_lit cvxpy-base clarabel pytest"
 
 
-def wanted():
-    """Is the site built with pages that run?"""
-    return bool(os.environ.get(WISH))
-
-
 def button(path, up):
     """The link that opens a page (a path of the repository) in the browser, or nothing."""
-    if not wanted() or ROOT / path not in wasm.pages():
+    if not os.environ.get(WISH) or not wasm.is_open(ROOT / path):
         return None
     page = Path(path).relative_to("nbs").as_posix()
     return f'<a href="{up}/{NAME}/lab/index.html?path={page}">Run in the browser</a>'

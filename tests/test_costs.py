@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcsvm_lit import CrammerSingerSVC, LabelRankingSVC
+from mcsvm_lit.engine.extras import cone_solver
 
 X, Y = load_iris(return_X_y=True)
 X, Y = StandardScaler().fit_transform(X)[::4], Y[::4]
@@ -41,7 +42,7 @@ def least_objective(K, y, table, C):
     M = cp.Variable((len(table), rows.shape[1]))
     F = rows @ M.T
     slacks = [cp.max(F[i] + table[y[i]]) - F[i, y[i]] for i in range(len(y))]
-    return cp.Problem(cp.Minimize(cp.sum_squares(M) / 2 + C * sum(slacks))).solve(solver="ECOS")
+    return cp.Problem(cp.Minimize(cp.sum_squares(M) / 2 + C * sum(slacks))).solve(**cone_solver())
 
 
 @KERNELS

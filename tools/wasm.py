@@ -47,11 +47,15 @@ CLOSED = {
 }
 
 
-def pages(root=ROOT):
-    """The pages that a reader can run in a browser; those of checks are for us."""
-    found = sorted((root / "nbs").rglob("*.ipynb"))
-    names = {f: f.relative_to(root / "nbs").with_suffix("").as_posix() for f in found}
-    return [f for f in found if "/checks/" not in f.as_posix() and names[f] not in CLOSED]
+def is_open(notebook):
+    """Is it a page that nothing keeps from running in a browser? Those of checks are for us."""
+    name = notebook.relative_to(ROOT / "nbs").with_suffix("").as_posix()
+    return "checks/" not in name and name not in CLOSED
+
+
+def pages():
+    """The pages that are open."""
+    return sorted(filter(is_open, (ROOT / "nbs").rglob("*.ipynb")))
 
 
 def wheel(folder, root=ROOT):

@@ -20,7 +20,6 @@ def begin(folder):
     names.clear()
     unknown.clear()
     names["__name__"] = "__main__"
-    sys.modules["__main__"].__dict__.update(names)
     sys.path.insert(0, f"/nbs/{folder}")
     print("{}")
 

@@ -374,7 +374,7 @@ def _close_enough(t):
 
 def _distances_at(α, X, y, r):  # -> (n, K)
     "Signed distances from the planes of (30.1), by CVXPY."
-    tight, D = dict(solver="ECOS", abstol=1e-12, reltol=1e-10, feastol=1e-12), []
+    tight, D = cone_solver(1e-12), []
     for k in range(y.max() + 1):
         w, θ, *_ = tpm_cvxpy(X[y == k], X[y != k], r * α, α, **tight)
         D.append((X @ w + θ) / np.linalg.norm(w))
