@@ -21,6 +21,7 @@ __all__ = [
     "axes",
     "ax_or_new",
     "agree",
+    "expecting",
     "to_xy",
     "ternary",
     "ternary_cells",
@@ -28,9 +29,13 @@ __all__ = [
 
 # %% ../../nbs/core/09a_drawing.ipynb #9212d7de
 import io
+import re
 import sys
+import warnings
+from contextlib import contextmanager
 from functools import cache, wraps
 from inspect import isfunction
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -268,6 +273,39 @@ def agree(
     first, second = (_shown(x, digits, atol) for x in (ours, theirs))
     within = rtol if np.any(theirs) else atol
     print(f"{name:<40} {first:>22} {second:>22}   agree to {within:.0e}")
+
+
+# %% ../../nbs/core/09a_drawing.ipynb #1e21b84d
+def _checked(kind, words, messages):
+    "The first message in which the words are found."
+    for one in messages:
+        if re.search(words, str(one)):
+            return one
+    came = "; ".join(map(repr, messages)) or "nothing"
+    raise AssertionError(f"expected {kind} with {words!r}, and came {came}")
+
+
+@contextmanager
+def expecting(
+    kind,  # of the error or warning, or several of them
+    words="",  # a regular expression for a part of the message
+    most=None,  # characters of it to print, where a later part depends on the machine
+):  # -> as `said`, whose `value` is the error or warning
+    "Assert that a block ends with an error, or warns, and print the message."
+    said, errors = SimpleNamespace(value=None), []
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            yield said
+        except kind as e:
+            errors = [e]
+    warned = [w.message for w in heard if isinstance(w.message, kind)]
+    for w in heard:
+        if w.message not in warned:
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+    said.value = _checked(kind, words, errors or warned)
+    text = str(said.value) or type(said.value).__name__
+    print(text if most is None else f"{text[:most]} …")
 
 
 # %% ../../nbs/core/09a_drawing.ipynb #3523a5f5
