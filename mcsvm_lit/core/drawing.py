@@ -289,7 +289,7 @@ def _checked(kind, words, messages):
 def expecting(
     kind,  # of the error or warning, or several of them
     words="",  # a regular expression for a part of the message
-    most=None,  # characters of it to print, where a later part depends on the machine
+    most=500,  # characters of it to print, where the rest is long or depends on the machine
 ):  # -> as `said`, whose `value` is the error or warning
     "Assert that a block ends with an error, or warns, and print the message."
     said, errors = SimpleNamespace(value=None), []
@@ -305,7 +305,7 @@ def expecting(
             warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     said.value = _checked(kind, words, errors or warned)
     text = str(said.value) or type(said.value).__name__
-    print(text if most is None else f"{text[:most]} …")
+    print(text[:most] + " …" * (len(text) > most))
 
 
 # %% ../../nbs/core/09a_drawing.ipynb #3523a5f5
