@@ -17,7 +17,7 @@ from cells import ROOT, read
 
 NAME = "lite"  # the folder on the site
 WISH = "MCSVM_LIT_LITE"  # set where the site is built with it
-FIRST = "%pip install -q mcsvm_lit cvxpy-base clarabel pytest"
+FIRST = "%pip install -q mcsvm_lit cvxpy-base clarabel"
 
 
 def button(path, up):

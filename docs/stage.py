@@ -11,6 +11,7 @@ from posixpath import dirname, relpath
 
 import bibliography
 import book
+import graph
 import lite
 from cells import (
     NBS,
@@ -223,6 +224,9 @@ class Page:
         notebook = relpath(self.site.copied(self.path), here)
         parts = [f"Page {number}"] if number else []
         parts.append(f"{{download}}`Download the notebook <{notebook}>`")
+        if not is_checks(self.path):
+            extras = {"studies", *graph.needed(self.nb)[0]}
+            parts.append(f"Runs with `{PACKAGE}[{','.join(sorted(extras))}]`")
         if link := lite.button(self.path, relpath(".", here)):
             parts.append(link)
         if repository := book.setting("git_url"):

@@ -697,6 +697,13 @@ def test_pages_that_open_badly(source, why):
     assert why in said
 
 
+def test_a_page_imports_what_its_readers_have():
+    brought = "import os\n%time\nimport dask.array as da\nfrom mcsvm_lit import nu_path"
+    assert graph.needed(dict(cells=code(brought))) == ({"dask"}, set())
+    (said,) = lint.lint_imports(code(brought, "from pytest import raises"))
+    assert said.startswith("imports pytest")
+
+
 def test_pages_in_shape():
     assert not list(lint.lint_shape(page(*code(*[export(9)] * 3, *["assert x"] * 2))))
 

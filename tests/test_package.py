@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from configparser import ConfigParser
@@ -315,21 +316,31 @@ def link_into(site, distributions):
                 (site / top).symlink_to(distribution.locate_file(top))
 
 
-@pytest.fixture(scope="module")
-def environment(wheel, tmp_path_factory):
-    """An empty environment with the wheel and what it asks for, made without network.
-
-    Returns its interpreter.
-    """
-    folder = tmp_path_factory.mktemp("environment")
+def installed(wheel, folder, names):
+    """The interpreter of an empty environment with the wheel and packages, made without network."""
     venv.create(folder, symlinks=True)
     python = folder / "bin/python"
     (site,) = folder.glob("lib/python*/site-packages")
-    link_into(site, requirements(RUN_TIME))
+    link_into(site, requirements(names))
     pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check"]
     subprocess.run([*pip, "install", "--quiet", "--no-index", wheel], check=True)
     subprocess.run([*pip, "check"], check=True)
     return python
+
+
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    """The interpreter of an environment with the wheel and what it asks for."""
+    return installed(wheel, tmp_path_factory.mktemp("environment"), RUN_TIME)
+
+
+@pytest.fixture(scope="module")
+def readers(wheel, tmp_path_factory):
+    """The interpreter of an environment with the wheel, its extra `studies` and Jupyter's shell."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = map(Requirement, project["optional-dependencies"]["studies"])
+    asked = {r.name for r in extra if not r.marker or r.marker.evaluate()}
+    return installed(wheel, tmp_path_factory.mktemp("readers"), {*RUN_TIME, *asked, "ipython"})
 
 
 def test_wheel_in_an_empty_environment(wheel, environment, tmp_path):
@@ -354,3 +365,25 @@ def test_command_says_what_it_needs(wheel, environment, tmp_path):
     run = subprocess.run([command, "run"], capture_output=True, text=True, **mine)
     assert run.returncode == 2 and 'pip install "mcsvm_lit[studies]"' in run.stderr
     assert len(run.stderr.splitlines()) == 1
+
+
+PAGES = (
+    "tutorials/certificates",
+    "core/01b_semidefinite",
+    "core/09b_displays",
+    "crammer_singer/10_problem",
+    "twin_margin/32_robust",
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_downloaded_page_runs(readers, page, tmp_path):
+    """Where its reader has the package with its extra, and neither pytest nor this tree."""
+    for name in ("pytest", "nbdev"):
+        absent = subprocess.run([readers, "-c", f"import {name}"], capture_output=True)
+        assert absent.returncode, f"{name} is there"
+    shutil.copy(ROOT / f"nbs/{page}.ipynb", tmp_path / "page.ipynb")
+    mine = {"env": {"HOME": str(tmp_path), "PATH": os.defpath}, "cwd": tmp_path}
+    command = [readers, "-P", ROOT / "tools/try_page.py", "page.ipynb"]
+    done = subprocess.run(command, capture_output=True, text=True, **mine)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr

@@ -2,10 +2,13 @@
 
 import ast
 import re
+import sys
 from functools import cache
 
 PACKAGE = "mcsvm_lit"
 MAGIC = re.compile(r"^\s*[%!].*$", re.M)
+# What a reader has who installed the package and runs notebooks.
+BASE = {PACKAGE, "IPython", "joblib", "numpy", "scipy", "sklearn", "threadpoolctl", "tqdm"}
 
 
 def module_name(file, root):
@@ -42,6 +45,16 @@ def imported(tree, package):
             above = package.split(".") if node.level else []
             start = above[: len(above) - node.level + 1] + (node.module or "").split(".")
             yield from (".".join([*filter(None, start), alias.name]) for alias in node.names)
+
+
+def needed(nb):  # a notebook as JSON -> extras, packages that no extra brings
+    """What a reader must have beside the package who runs a page of their own download."""
+    from mcsvm_lit.engine.extras import EXTRA_OF
+
+    code = "\n".join(MAGIC.sub("", c["source"]) for c in nb["cells"] if c["cell_type"] == "code")
+    packages = {name.partition(".")[0] for name in imported(ast.parse(code), PACKAGE)}
+    packages -= BASE | sys.stdlib_module_names
+    return {EXTRA_OF[p] for p in packages & EXTRA_OF.keys()}, packages - EXTRA_OF.keys()
 
 
 @cache

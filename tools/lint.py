@@ -10,6 +10,7 @@ import re
 import sys
 from pathlib import Path
 
+import graph
 from cells import ROOT, all_notebooks, checks_of, is_checks, name, prose_of, read
 from outputs import parts
 
@@ -135,7 +136,11 @@ def lint_opening(cells):
 def tests_among(cells):
     """The code of the cells that test."""
     code = [c["source"] for c in cells if c["cell_type"] == "code"]
-    return [s for s in code if not has(s, "exports?i?") and re.search(r"\bassert|\braises\b", s)]
+    return [
+        s
+        for s in code
+        if not has(s, "exports?i?") and re.search(r"\bassert|\b(raises|expecting)\b", s)
+    ]
 
 
 def lint_shape(cells, checks=()):
@@ -152,6 +157,13 @@ def lint_shape(cells, checks=()):
         yield "more than one test in ten is hidden"
     if sum(c["cell_type"] == "markdown" for c in cells) < PROSE * len(cells):
         yield "less than 30 % of the cells are prose"
+
+
+def lint_imports(cells):
+    """Whoever downloads a page has what the package and its extras bring, and no more."""
+    _, strangers = graph.needed(dict(cells=cells))
+    for package in sorted(strangers):
+        yield f"imports {package}, which no extra of the package brings to its readers"
 
 
 # -- pages of checks ------------------------------------------------------------------------------
@@ -204,6 +216,7 @@ def lint_page(notebook, books, markdown):
         yield from lint_checks(notebook, cells, markdown[notebook])
     else:
         yield from lint_shape(cells, books.get(checks_of(notebook), ()))
+        yield from lint_imports(cells)
         yield from lint_its_checks(notebook, markdown[notebook])
     yield from lint_outputs(cells)
     for s in markdown[notebook]:

@@ -13,8 +13,11 @@ from importlib.util import find_spec
 EXTRA_OF = {
     "cvxpy": "studies",
     "matplotlib": "studies",
+    "pandas": "studies",
+    "PIL": "studies",
     "numba": "numba",
     "ipywidgets": "widgets",
+    "dask": "dask",
     "distributed": "dask",
     "onnx": "onnx",
 }
