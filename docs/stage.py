@@ -225,8 +225,9 @@ class Page:
         parts = [f"Page {number}"] if number else []
         parts.append(f"{{download}}`Download the notebook <{notebook}>`")
         if not is_checks(self.path):
-            extras = {"studies", *graph.needed(self.nb)[0]}
-            parts.append(f"Runs with `{PACKAGE}[{','.join(sorted(extras))}]`")
+            extras = ",".join(sorted({"studies", *graph.needed(self.nb)[0]}))
+            where = "in a clone " if graph.in_a_clone(self.nb) else ""
+            parts.append(f"Runs {where}with `{PACKAGE}[{extras}]`")
         if link := lite.button(self.path, relpath(".", here)):
             parts.append(link)
         if repository := book.setting("git_url"):

@@ -49,12 +49,20 @@ def imported(tree, package):
 
 def needed(nb):  # a notebook as JSON -> extras, packages that no extra brings
     """What a reader must have beside the package who runs a page of their own download."""
-    from mcsvm_lit.engine.extras import EXTRA_OF
-
+    try:
+        from mcsvm_lit.engine.extras import EXTRA_OF
+    except ModuleNotFoundError:  # a package without extras
+        EXTRA_OF = {}
     code = "\n".join(MAGIC.sub("", c["source"]) for c in nb["cells"] if c["cell_type"] == "code")
     packages = {name.partition(".")[0] for name in imported(ast.parse(code), PACKAGE)}
     packages -= BASE | sys.stdlib_module_names
     return {EXTRA_OF[p] for p in packages & EXTRA_OF.keys()}, packages - EXTRA_OF.keys()
+
+
+def in_a_clone(nb):
+    """Does a page show what is in the repository and not in the package, such as stored tables?"""
+    needs = r"full=True\)|repository_file\(\"benchmarks|Path\(\"\.\."
+    return any(c["cell_type"] == "code" and re.search(needs, c["source"]) for c in nb["cells"])
 
 
 @cache

@@ -21,12 +21,13 @@ from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
 from cells import ROOT, read
+from graph import in_a_clone
 
 GUEST = Path(__file__).parent / "wasm_guest"
 MEMORY = 2**31  # bytes
 # Packages in plain Python that a browser can have too.
 PURE = "pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments"
-# Pages that need another process, a thread, a compiler, a widget, the checkout, or the network.
+# Pages that need another process, a thread, a compiler, a widget, or the network.
 CLOSED = {
     "core/08_solving": "threads",
     "crammer_singer/13g_proof": "runs programs",
@@ -38,7 +39,6 @@ CLOSED = {
     "scale/71_streamed": "a cluster",
     "scale/79_export": "ONNX",
     "studies/60_datasets": "threads",
-    "studies/62a_provenance": "the checkout",
     "studies/63_runner": "processes",
     "studies/64_command": "processes",
     "studies/64a_comparison": "processes",
@@ -50,7 +50,7 @@ CLOSED = {
 def is_open(notebook):
     """Is it a page that nothing keeps from running in a browser? Those of checks are for us."""
     name = notebook.relative_to(ROOT / "nbs").with_suffix("").as_posix()
-    return "checks/" not in name and name not in CLOSED
+    return "checks/" not in name and name not in CLOSED and not in_a_clone(read(notebook))
 
 
 def pages():

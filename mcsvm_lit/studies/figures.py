@@ -5,7 +5,9 @@
 # %% auto #0
 __all__ = [
     "to_svg",
+    "repository",
     "repository_figures",
+    "repository_file",
     "figures_dir",
     "is_float",
     "entry",
@@ -157,11 +159,24 @@ def to_svg(
 
 
 # %% ../../nbs/studies/61_figures.ipynb #ff6c6978
+def repository():
+    """The repository around the current directory, or None."""
+    here = Path.cwd()
+    return next((p for p in (here, *here.parents) if (p / "settings.ini").exists()), None)
+
+
 def repository_figures():
     """The folder `figures` of the repository around the current directory, or None."""
-    here = Path.cwd()
-    roots = (p for p in (here, *here.parents) if (p / "settings.ini").exists())
-    return next((p / "figures" for p in roots), None)
+    root = repository()
+    return root and root / "figures"
+
+
+def repository_file(path):
+    """A file of the repository, which a page shows that was downloaded alone cannot show."""
+    file = (repository() or Path.cwd()) / path
+    if not file.exists():
+        raise FileNotFoundError(f"{path} is a file of the repository: run this page in a clone.")
+    return file
 
 
 def figures_dir():

@@ -60,7 +60,14 @@ import numpy as np
 from mcsvm_lit import __version__
 from mcsvm_lit.core.estimators import progress
 from mcsvm_lit.studies.datasets import DataMissing
-from mcsvm_lit.studies.figures import entry, figures_dir, is_float, repository_figures, to_svg
+from mcsvm_lit.studies.figures import (
+    entry,
+    figures_dir,
+    is_float,
+    repository_figures,
+    repository_file,
+    to_svg,
+)
 from mcsvm_lit.studies.provenance import code_of
 from mcsvm_lit.studies.verdicts import counted, judgements
 
@@ -742,4 +749,6 @@ def show_exhibit(id, full=False):  # -> Outcome
         return o
     o = Outcome(e, "full", [], 0.0)
     o.table = read_table(id)
+    if not o.table:
+        repository_file(f"figures/{id}_full.csv")  # says where it is
     return o
