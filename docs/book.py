@@ -200,7 +200,7 @@ class Outline:
 
 # -- what can be installed ------------------------------------------------------------------------
 EXTRAS = {
-    "studies": "the papers' experiments, figures, and CVXPY as an oracle",
+    "studies": "a page of this site that was downloaded: figures, CVXPY as an oracle, experiments",
     "numba": "compiling the inner loops where there is no library of them",
     "dask": "fits and experiments on a cluster",
     "widgets": "sliders in notebooks",

@@ -9,14 +9,12 @@ runtime: a statement that needs it is passed over, with all that needs what it w
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
@@ -25,8 +23,6 @@ from graph import in_a_clone
 
 GUEST = Path(__file__).parent / "wasm_guest"
 MEMORY = 2**31  # bytes
-# Packages in plain Python that a browser can have too.
-PURE = "pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments"
 # Pages that need another process, a thread, a compiler, a widget, or the network.
 CLOSED = {
     "core/08_solving": "threads",
@@ -75,12 +71,6 @@ def browser():
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(wheel(folder)) as z:
             z.extractall(folder)
-        for name in PURE:
-            found = Path(find_spec(name).origin)
-            if found.stem == "__init__":
-                shutil.copytree(found.parent, Path(folder, name))
-            else:
-                shutil.copy(found, folder)
         places = {"/package": folder, "/nbs": ROOT / "nbs", "/guest": GUEST}
         grants = [Grant(where, seen) for seen, where in places.items()]
         yield lambda: Session(

@@ -20,8 +20,8 @@ __all__ = [
     "png",
     "axes",
     "ax_or_new",
-    "agree",
     "expecting",
+    "agree",
     "to_xy",
     "ternary",
     "ternary_cells",
@@ -248,33 +248,6 @@ def ax_or_new(ax, **kw):
     return axes(**kw)[1] if ax is None else ax
 
 
-# %% ../../nbs/core/09a_drawing.ipynb #a9e1c0d2
-def _shown(x, digits, atol):
-    "A number in so many digits; an array as its shape and its norm."
-    size = x if np.ndim(x) == 0 else np.linalg.norm(x)
-    number = "0" if abs(size) <= atol else f"{size:.{digits}g}"
-    return f"{np.shape(x)} of norm {number}" if np.ndim(x) else number
-
-
-def agree(
-    name,  # of the quantity
-    ours,  # number or array
-    theirs,  # number or array of the same shape
-    rtol=1e-10,  # relative tolerance
-    atol=0.0,  # absolute tolerance; what is not larger is shown as 0
-):
-    "Assert that two results are equal up to a tolerance, and print them in one row."
-    from numpy.testing import assert_allclose
-
-    shapes = np.shape(ours), np.shape(theirs)
-    assert shapes[0] == shapes[1], f"{name}: shapes {shapes[0]} and {shapes[1]}"
-    assert_allclose(ours, theirs, rtol=rtol, atol=atol, err_msg=name)
-    digits = int(np.clip(-np.log10(rtol or 1e-10), 1, 5))
-    first, second = (_shown(x, digits, atol) for x in (ours, theirs))
-    within = rtol if np.any(theirs) else atol
-    print(f"{name:<40} {first:>22} {second:>22}   agree to {within:.0e}")
-
-
 # %% ../../nbs/core/09a_drawing.ipynb #1e21b84d
 def _checked(kind, words, messages):
     "The first message in which the words are found."
@@ -304,8 +277,35 @@ def expecting(
         if w.message not in warned:
             warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     said.value = _checked(kind, words, errors or warned)
-    text = str(said.value) or type(said.value).__name__
+    text = str(said.value).strip() or type(said.value).__name__
     print(text[:most] + " …" * (len(text) > most))
+
+
+# %% ../../nbs/core/09a_drawing.ipynb #a9e1c0d2
+def _shown(x, digits, atol):
+    "A number in so many digits; an array as its shape and its norm."
+    size = x if np.ndim(x) == 0 else np.linalg.norm(x)
+    number = "0" if abs(size) <= atol else f"{size:.{digits}g}"
+    return f"{np.shape(x)} of norm {number}" if np.ndim(x) else number
+
+
+def agree(
+    name,  # of the quantity
+    ours,  # number or array
+    theirs,  # number or array of the same shape
+    rtol=1e-10,  # relative tolerance
+    atol=0.0,  # absolute tolerance; what is not larger is shown as 0
+):
+    "Assert that two results are equal up to a tolerance, and print them in one row."
+    from numpy.testing import assert_allclose
+
+    shapes = np.shape(ours), np.shape(theirs)
+    assert shapes[0] == shapes[1], f"{name}: shapes {shapes[0]} and {shapes[1]}"
+    assert_allclose(ours, theirs, rtol=rtol, atol=atol, err_msg=name)
+    digits = int(np.clip(-np.log10(rtol or 1e-10), 1, 5))
+    first, second = (_shown(x, digits, atol) for x in (ours, theirs))
+    within = rtol if np.any(theirs) else atol
+    print(f"{name:<40} {first:>22} {second:>22}   agree to {within:.0e}")
 
 
 # %% ../../nbs/core/09a_drawing.ipynb #3523a5f5
