@@ -49,7 +49,7 @@ def left_out(app, what, name, thing, skip, options):
     if what != "class":
         return None
     if isinstance(thing, property):
-        return False
+        return name.startswith("_")
     function = inspect.isfunction(thing) or inspect.ismethod(thing)
     return name.startswith("_") or not (function and thing.__module__.startswith("mcsvm_lit"))
 
