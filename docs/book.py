@@ -286,7 +286,7 @@ def gallery(folder, extra, pages):
         for figure, words, png in figures_of(nb):
             name = "-".join([*Path(page).with_suffix("").parts, figure.split()[1]]) + ".png"
             (thumbs / name).write_bytes(thumbnail(png))
-            dotted = re.fullmatch(r"Figure (\d+\.\d+[a-z]?)", figure)
+            dotted = re.fullmatch(r"Figure (E?\d+[a-z]?\.\d+[a-z]?)", figure)
             anchor = f"#figure-{dotted[1].replace('.', '-')}" if dotted else ""
             shown = f"{figure}. {plain(words)}" if dotted else plain(words)
             chapter = names.get(page.partition("/")[0], "Data and studies")

@@ -22,9 +22,12 @@ log = logging.getLogger(__name__)
 BOXED = ["Theorem", "Lemma", "Proposition", "Corollary", "Definition", "Algorithm", "Assumption"]
 KINDS = [*BOXED, "Remark", "Example", "Exercise", "Figure", "Table"]
 PAPERS = "CS|KLR|TPM|TKP|WZL"
-NUMBER, AND = r"\d+\.\d+[a-z]?", r"(?:, and |, | and |–| to | or )"
+# Of the page and on it: 2.8, 42a.1, and E20.1 where experiments are shown.
+NUMBER, AND = r"E?\d+[a-z]?\.\d+[a-z]?", r"(?:, and |, | and |–| to | or )"
 TAG = re.compile(r"\\tag\{([^}]*)\}")
-STATED = re.compile(rf"({'|'.join(KINDS)}) ({NUMBER})")
+STATED = re.compile(rf"({'|'.join(KINDS)})s? ({NUMBER})(?: and ({NUMBER}))?")
+NUMBERED = re.compile(rf"({'|'.join(KINDS)})s? \S*\d\.\d")
+CAPTION = re.compile(r"(Figure|Table) \d+\.?$")  # of a tutorial, to which nothing refers
 NAMED = re.compile(rf"({'|'.join(KINDS)}) {NUMBER}\.?\s*\(([^()]+)\)")
 # `KLR (1.5)` is an equation of the paper.
 THEIRS = rf"\b(?:{PAPERS})(?:['’]s)? \({NUMBER}\)(?:{AND}\({NUMBER}\))*"
@@ -120,13 +123,21 @@ class Numbers(SphinxTransform):
     def equation(self, n):
         tex = n.astext()
         for tag in TAG.findall(tex):
+            if not re.fullmatch(NUMBER, tag):
+                log.warning("(%s): a number that is not understood", tag, location=n)
             self.anchor(n, "Equation", tag, n)
         n["no-wrap"] = True
         n.children = [nodes.Text(f"\\[{tex}\\]")]  # else Sphinx adds `split`, in which \tag fails
 
     def statement(self, p):
-        m = isinstance(first := head(p), nodes.strong) and STATED.match(first.astext())
+        if not isinstance(first := head(p), nodes.strong):
+            return
+        if m := CAPTION.match(first.astext()):
+            p["classes"] += ["captioned", m[1].lower()]
+        m = STATED.match(first.astext())
         if not m:
+            if NUMBERED.match(first.astext()) and not CAPTION.match(first.astext()):
+                log.warning("%s: a number that is not understood", first.astext(), location=p)
             return
         name = NAMED.match(p.astext())
         if m[1] in BOXED:
@@ -139,7 +150,8 @@ class Numbers(SphinxTransform):
         else:
             box = p
             p["classes"] += ["captioned" if m[1] in ("Figure", "Table") else "remark", m[1].lower()]
-        self.anchor(box, m[1], m[2], p, name[2] if name else "")
+        for number in filter(None, m.groups()[1:]):
+            self.anchor(box, m[1], number, p, name[2] if name else "")
 
     def anchor(self, node, kind, number, at, name=""):
         id = f"{kind.lower()}-{number.replace('.', '-')}"

@@ -49,6 +49,10 @@ addEventListener("load", () => window.MathJax?.startup?.promise?.then(fit));
 addEventListener("resize", fit);
 document.addEventListener("toggle", fit, true);      // a proof unfolds
 
+// In the dark a picture's light and dark change places, but where its caption names one of them it stays as it was drawn.
+for (const words of document.querySelectorAll("p.captioned.figure, a.card > span"))
+  words.previousElementSibling?.classList.toggle("as-drawn", /\b(black|white|dark(er)?|light(er)?)\b/i.test(words.textContent));
+
 // Pictures for some values of a parameter: a slider chooses the one to be seen.
 for (const box of document.querySelectorAll(".frames")) {
   const pictures = [...box.querySelectorAll("img")], line = document.createElement("label");

@@ -178,7 +178,7 @@ class _Named:
 
 @dataclass(eq=False)
 class DecisionRegionsDisplay:
-    """What a classifier predicts over the plane, and where that is proved.
+    """A plot of decision boundaries: what a classifier predicts, and where that is proved.
 
     Made by `from_estimator`.
 

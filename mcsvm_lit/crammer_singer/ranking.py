@@ -356,7 +356,7 @@ class RowPoint:
 
 # %% ../../nbs/crammer_singer/15_rankings.ipynb #1b7593c2
 class LabelRankingSVC(WholeFit, BaseEstimator):
-    """Support vector machine for several labels per row, or for rankings of labels.
+    """Support vector machine for several labels per row (multi-label data), or for rankings.
 
     Minimises ½‖M‖² + C Σ_i Σ_r ξ_ir, where ξ_ir is how far label r of row i is from beating by
     one every label of less relevance. Solved to a relative duality gap, which is reported.
