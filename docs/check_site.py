@@ -1,8 +1,8 @@
 """Check a built site without the network.
 
 Every local link and anchor has its target, nothing is loaded from another host, no id stands twice
-on a page, every picture has a text that stands for it, and every page can be reached from the front
-page.
+on a page, every picture has a text that stands for it, every page can be reached from the front
+page, and the reference has no private names.
 
     python docs/check_site.py docs/_build/html
 """
@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 NO_ALT = 'a picture without alternative text (is there a caption "**Figure N.m.** …" below it?)'
 FOREIGN = re.compile(r'(?:url\(|@import)\s*["\']?((?:https?:)?//[^"\')\s]+)')
+PRIVATE = re.compile(r"mcsvm_lit\.(\w+\.)*_\w+$")
 LOADED = {
     "script": "src",
     "img": "src",
@@ -38,6 +39,8 @@ class Page(HTMLParser):
             if a["id"] in self.ids:
                 self.bad.append(f"an id twice: {a['id']}")
             self.ids.add(a["id"])
+            if PRIVATE.match(a["id"]):
+                self.bad.append(f"a private name in the reference: {a['id']}")
         if tag == "a" and a.get("href"):
             self.links.append(a["href"])
         if a.get(LOADED.get(tag)):

@@ -9,6 +9,7 @@ and how code looks is checked elsewhere, by tools/sizes.py and ruff.
 import re
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import graph
 from cells import ROOT, all_notebooks, checks_of, is_checks, name, prose_of, read
@@ -73,7 +74,7 @@ def lint_links(notebook, s, markdown):
     `markdown` holds the Markdown cells of every notebook.
     """
     for m in LINK.finditer(CODE.sub("", s)):
-        path, anchor = m[1], m[2]
+        path, anchor = m[1], unquote(m[2] or "")
         if "://" in path or path.startswith("mailto:"):
             continue
         target = (notebook.parent / path).resolve() if path else notebook

@@ -302,9 +302,10 @@ def agree(
     shapes = np.shape(ours), np.shape(theirs)
     assert shapes[0] == shapes[1], f"{name}: shapes {shapes[0]} and {shapes[1]}"
     assert_allclose(ours, theirs, rtol=rtol, atol=atol, err_msg=name)
-    digits = int(np.clip(-np.log10(rtol or 1e-10), 1, 5))
+    largest = np.max(np.abs(theirs), initial=0.0)
+    within = max(rtol, atol / max(largest, 1.0)) if largest > 0 else atol
+    digits = int(np.clip(-np.log10(within or 1e-10), 1, 5))
     first, second = (_shown(x, digits, atol) for x in (ours, theirs))
-    within = rtol if np.any(theirs) else atol
     print(f"{name:<40} {first:>22} {second:>22}   agree to {within:.0e}")
 
 
