@@ -27,6 +27,7 @@ from cells import (
     relink,
     text,
 )
+from reading import minutes
 
 PACKAGE = "mcsvm_lit"
 PROJECT = ["CHANGELOG.md", "CONTRIBUTING.md"]
@@ -225,6 +226,7 @@ class Page:
         parts = [f"Page {number}"] if number else []
         parts.append(f"{{download}}`Download the notebook <{notebook}>`")
         if not is_checks(self.path):
+            parts.append(f"{minutes(self.nb['cells'])} minutes to read")
             extras = ",".join(sorted({"studies", *graph.needed(self.nb)[0]}))
             where = "in a clone " if graph.in_a_clone(self.nb) else ""
             parts.append(f"Runs {where}with `{PACKAGE}[{extras}]`")

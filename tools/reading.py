@@ -56,6 +56,13 @@ def headings_before_a_picture(cells):
     return None
 
 
+def minutes(cells):
+    """How long a page takes to read: 100 words or 60 lines of code a minute, in steps of five."""
+    words = sum(len(c["source"].split()) for c in cells if c["cell_type"] == "markdown")
+    lines = sum(len(c["source"].splitlines()) for c in cells if c["cell_type"] == "code")
+    return 5 * max(1, round((words / 100 + lines / 60) / 5))
+
+
 def counted(cells):
     """The counts of a page with these cells."""
     texts = [c["source"] for c in cells if c["cell_type"] == "markdown"]
