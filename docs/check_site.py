@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 NO_ALT = 'a picture without alternative text (is there a caption "**Figure N.m.** …" below it?)'
 FOREIGN = re.compile(r'(?:url\(|@import)\s*["\']?((?:https?:)?//[^"\')\s]+)')
+MARKDOWN = re.compile(r"\]\(([^()\s#:]+\.md)(?:#[^()\s]*)?\)")
 PRIVATE = re.compile(r"mcsvm_lit\.(\w+\.)*_\w+$")
 LOADED = {
     "script": "src",
@@ -93,6 +94,9 @@ def check(root):
         if f.relative_to(root).parts[0] != "lite"
         for m in FOREIGN.finditer(f.read_text(encoding="utf-8"))
     ]
+    for f in [root / "llms.txt", *root.rglob("*.md")]:
+        links = MARKDOWN.findall(f.read_text(encoding="utf-8")) if f.exists() else []
+        bad += [(f, f"no file {url}") for url in links if not (f.parent / url).exists()]
     return len(pages), [f"{f.relative_to(root).as_posix()}: {b}" for f, b in bad]
 
 

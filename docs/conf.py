@@ -58,7 +58,7 @@ html_static_path, html_css_files, html_js_files = (
     ["site.css"],
     [("site.js", dict(defer="defer"))],
 )
-html_extra_path = ["_build/extra"]  # thumbnails
+html_extra_path = ["_build/extra"]  # thumbnails, pages as plain Markdown
 templates_path = [str(here / "_templates")]
 # Canonical addresses and a sitemap, once settings.ini says where the site lives.
 html_baseurl = cfg["doc_host"] + cfg["doc_baseurl"] if cfg["doc_host"] else ""

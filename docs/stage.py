@@ -13,6 +13,7 @@ import bibliography
 import book
 import graph
 import lite
+import plain
 from cells import (
     NBS,
     ROOT,
@@ -373,6 +374,7 @@ def stage(folder, extra):
     (folder / "cells.json").write_text(json.dumps(site.cells), encoding="utf-8")
     by_hand(site)
     book.gallery(folder, extra, pages)
+    plain.write_all(extra, pages)
     outline = book.Outline(folder, pages)
     Page(front, site).write(sidebar(outline))
     return sum(1 for f in folder.rglob("*") if f.suffix in (".ipynb", ".md"))
