@@ -15,6 +15,8 @@ from posixpath import relpath
 
 from cells import NBS, ROOT, prose_of, read, text, title
 
+# What equations and statements are called by: 2.8, 42a.1, and E20.1 where experiments are shown.
+NUMBER = r"E?\d+[a-z]?\.\d+[a-z]?"
 Part = namedtuple("Part", "title sentence")
 # The chapters of the theory, by folder, in the order of the book.
 CHAPTERS = {
@@ -232,6 +234,16 @@ def setting(name):
     return ini["DEFAULT"][name]
 
 
+def by_chapter(lines):  # (path of a page, line) -> {title of a chapter: [line]}
+    """Lines about pages under the titles of their chapters, in the order of the book."""
+    names = {"tutorials": "Tutorials"} | {k: v.title for k, v in CHAPTERS.items()}
+    others = "Data and studies"
+    found = {name: [] for name in [*names.values(), others]}
+    for path, line in lines:
+        found[names.get(path.partition("/")[0], others)].append(line)
+    return {name: there for name, there in found.items() if there}
+
+
 # -- the gallery ----------------------------------------------------------------------------------
 def thumbnail(png):
     """A small picture of a picture, as PNG."""
@@ -278,27 +290,20 @@ def card(page, anchor, words, name, alt):
 
 def gallery(folder, extra, pages):
     """Write the gallery of all captioned figures, by chapter, with thumbnails below `extra`."""
-    parts, names = {}, {"tutorials": "Tutorials"} | {k: v.title for k, v in CHAPTERS.items()}
-    thumbs = Path(extra) / "thumbs"
+    cards, thumbs = [], Path(extra) / "thumbs"
     thumbs.mkdir(parents=True, exist_ok=True)
     for page in pages:
         nb = read(NBS / page)
         for figure, words, png in figures_of(nb):
             name = "-".join([*Path(page).with_suffix("").parts, figure.split()[1]]) + ".png"
             (thumbs / name).write_bytes(thumbnail(png))
-            dotted = re.fullmatch(r"Figure (E?\d+[a-z]?\.\d+[a-z]?)", figure)
+            dotted = re.fullmatch(rf"Figure ({NUMBER})", figure)
             anchor = f"#figure-{dotted[1].replace('.', '-')}" if dotted else ""
             shown = f"{figure}. {plain(words)}" if dotted else plain(words)
-            chapter = names.get(page.partition("/")[0], "Data and studies")
-            line = card(page, anchor, shown, name, f"{title(nb)[0]}, {figure}")
-            parts.setdefault(chapter, []).append(line)
-    order = [*names.values(), "Data and studies"]
+            cards.append((page, card(page, anchor, shown, name, f"{title(nb)[0]}, {figure}")))
     body = []
-    for chapter in sorted(parts, key=order.index):
-        body += [
-            f"## {chapter}",
-            '<div class="gallery">\n' + "\n".join(parts[chapter]) + "\n</div>",
-        ]
+    for chapter, lines in by_chapter(cards).items():
+        body += [f"## {chapter}", '<div class="gallery">\n' + "\n".join(lines) + "\n</div>"]
     write(
         Path(folder) / "pages/gallery.md",
         "# Gallery",

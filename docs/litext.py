@@ -11,6 +11,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import reference
+from book import NUMBER
 from docutils import nodes
 from sphinx.domains import Domain, ObjType
 from sphinx.transforms import SphinxTransform
@@ -22,8 +23,7 @@ log = logging.getLogger(__name__)
 BOXED = ["Theorem", "Lemma", "Proposition", "Corollary", "Definition", "Algorithm", "Assumption"]
 KINDS = [*BOXED, "Remark", "Example", "Exercise", "Figure", "Table"]
 PAPERS = "CS|KLR|TPM|TKP|WZL"
-# Of the page and on it: 2.8, 42a.1, and E20.1 where experiments are shown.
-NUMBER, AND = r"E?\d+[a-z]?\.\d+[a-z]?", r"(?:, and |, | and |–| to | or )"
+AND = r"(?:, and |, | and |–| to | or )"
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 STATED = re.compile(rf"({'|'.join(KINDS)})s? ({NUMBER})(?: and ({NUMBER}))?")
 NUMBERED = re.compile(rf"({'|'.join(KINDS)})s? \S*\d\.\d")
@@ -136,7 +136,7 @@ class Numbers(SphinxTransform):
             p["classes"] += ["captioned", m[1].lower()]
         m = STATED.match(first.astext())
         if not m:
-            if NUMBERED.match(first.astext()) and not CAPTION.match(first.astext()):
+            if NUMBERED.match(first.astext()):
                 log.warning("%s: a number that is not understood", first.astext(), location=p)
             return
         name = NAMED.match(p.astext())

@@ -43,19 +43,16 @@ def markdown(nb, path, pages):
 
 def write_all(extra, pages):
     """Write the pages, and the list of them with the sentence that each begins with."""
-    chapters = {"tutorials": "Tutorials"} | {k: v.title for k, v in book.CHAPTERS.items()}
-    listed = {}
+    listed = []
     for path in pages:
         nb, file = read(NBS / path), Path(extra) / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.with_suffix(".md").write_text(markdown(nb, path, pages), encoding="utf-8")
         name, sentence = title(nb)
-        chapter = chapters.get(path.partition("/")[0], "Data and studies")
         place = path.removesuffix(".ipynb") + ".md"
-        listed.setdefault(chapter, []).append(f"- [{name}]({place}): {sentence}")
+        listed.append((path, f"- [{name}]({place}): {sentence}"))
     _, sentence = title(read(NBS / "index.ipynb"))
-    order = [*chapters.values(), "Data and studies"]
     parts = [f"# mcsvm_lit\n\n> {sentence}"]
-    for chapter in sorted(listed, key=order.index):
-        parts.append(f"## {chapter}\n\n" + "\n".join(listed[chapter]))
+    for chapter, lines in book.by_chapter(listed).items():
+        parts.append(f"## {chapter}\n\n" + "\n".join(lines))
     (Path(extra) / "llms.txt").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
