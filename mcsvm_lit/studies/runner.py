@@ -451,7 +451,7 @@ class Outcome:
     jobs : int, default=0
         How many jobs ran.
     sample : dict, optional
-        The job that took the shortest time, the seed of the run, and its rows in short.
+        The job that took the shortest time, how long, the seed of the run, and its rows in short.
     """
 
     exhibit: Exhibit
@@ -561,7 +561,12 @@ def _run(e, plan, tell):  # -> Outcome
     sample = {}
     if found:
         fastest = min(found, key=lambda a: a["seconds"])
-        sample = dict(job=plain(fastest["job"]), seed=plan.seed, rows=_in_short(fastest["rows"]))
+        sample = dict(
+            job=plain(fastest["job"]),
+            seconds=float(f"{fastest['seconds']:.2g}"),
+            seed=plan.seed,
+            rows=_in_short(fastest["rows"]),
+        )
     return Outcome(e, plan.profile, rows, seconds, missing, jobs=len(found), sample=sample)
 
 
