@@ -40,7 +40,6 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from mcsvm_lit.core.certificates import Certificate, gap_rounding, roundoff
 from mcsvm_lit.core.estimators import kernel_scores
 from mcsvm_lit.core.kernels import Kernel
-from mcsvm_lit.core.linear_algebra import least_squares
 from mcsvm_lit.core.rival_losses import RivalLoss
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
@@ -458,13 +457,12 @@ def span_with(Q, E):  # orthonormal rows, more rows -> orthonormal rows of both
 
 
 # %% ../../nbs/crammer_singer/17_rival_solver.ipynb #4a7c4c34
-_DUE = 50  # visits between two leaps, at least
-_CRAWL = 3  # leaps in which the gap should halve
+_DUE = 50  # visits between two looks at the pace, at least
+_CRAWL = 3  # looks in which the gap should halve
 _FACES = 2500  # free masses up to which a face is climbed
 _FEW, _SMALLEST = 0.5, 200  # the share of examples that is few; a part is not divided below
 _PART_GAP = 1 / 30
 _SET_GAP = 1 / 10
-_LONGEST = 1e4
 PASSES = 2000
 
 
@@ -546,24 +544,13 @@ class RivalPoint:
         Δ = np.zeros_like(self.a)
         Δ[face.r, face.i] = climb_face(face, L, slope, self.a, self.form)
         Δ[face.r, face.i] -= self.a[face.r, face.i]
-        self.go(Kxx, Δ, np.zeros_like(self.F), self.a * 0)
+        self.go(Kxx, Δ)
 
-    def leap(self, Kxx, trails):  # [(change of masses, change of scores), ...]
-        "Go to the best point of the span of trails, projected to the polytope."
-        u = 1 + self.changes(self.F)
-        slopes = np.array([(self.c * Δ * u).sum() for Δ, _ in trails])
-        bent = [self.changes(ΔF) for _, ΔF in trails]
-        H = np.array([[-(self.c * Δ * b).sum() for b in bent] for Δ, _ in trails])
-        w = least_squares((H + H.T) / 2 + 1e-9 * np.trace(H) * np.eye(len(H)), slopes)
-        w *= min(1.0, _LONGEST / max(np.abs(w).max(), 1.0))
-        Δ, ΔF = (sum(v * table for v, table in zip(w, tables)) for tables in zip(*trails))
-        self.go(Kxx, Δ, ΔF, Δ)
-
-    def go(self, Kxx, Δ, ΔF, known):  # ΔF: the effect of the part `known` of Δ
+    def go(self, Kxx, Δ):  # of masses (K, n)
         "Go the best part of a move that is projected to the polytope, if the dual rises."
         new = inside(self.a + Δ, self.y, self.form)
         Δ = new - self.a
-        ΔF = ΔF + self.effect(Kxx, Δ - known)
+        ΔF = self.effect(Kxx, Δ)
         slope = (self.c * Δ * np.where(Δ != 0, 1 + self.changes(self.F), 0)).sum()
         curve = -(self.c * Δ * self.changes(ΔF)).sum()
         if not slope > 0:
@@ -589,7 +576,7 @@ def _silent(primal, gap, steps):
 
 
 class RivalDescent:
-    """Visits, leaps and climbs on one kernel matrix.
+    """Visits and climbs on one kernel matrix.
 
     Parameters
     ----------
@@ -604,12 +591,8 @@ class RivalDescent:
         self.begin()
 
     def begin(self):
-        "Trails begin here."
-        self.trails, self.gaps, self.spent = [], [], 0.0
-        self.from_here()
-
-    def from_here(self):
-        self.before = self.point.a.copy(), self.point.F.copy()
+        "The pace is judged, and visits are counted, from here."
+        self.gaps, self.spent = [], 0.0
 
     def run(self, tol, floor, most, tell=_silent):  # -> visits
         "Descend to a gap of `tol` P or `floor`, with at most so many visits."
@@ -625,7 +608,7 @@ class RivalDescent:
             self.spent += taken * len(p.a) * (p.n + 50.0)
             taken = self.on_few(tol * P, floor, most - made)
             made += taken
-            due = 0 if taken else self.leap_or_climb(gap)
+            due = 0 if taken else self.climb_if_due(gap)
 
     def on_few(self, enough, floor, most):  # -> visits
         "Descend on the examples that count alone, if they are few."
@@ -646,8 +629,8 @@ class RivalDescent:
         self.begin()
         return made
 
-    def leap_or_climb(self, gap):  # -> visits until the next
-        "Climb where the gap crawls and a climb is paid for, else leap."
+    def climb_if_due(self, gap):  # -> visits until the next look
+        "Climb where the gap crawls and a climb is paid for."
         p = self.point
         free = np.count_nonzero((p.a > 0) & (p.a < p.form[1]))
         self.gaps.append(gap)
@@ -655,11 +638,6 @@ class RivalDescent:
         if crawls and free <= _FACES and self.spent >= free**3 / 24:
             p.climb(self.Kxx)
             self.begin()
-        else:
-            trail = p.a - self.before[0], p.F - self.before[1]
-            self.trails = [*self.trails, trail][-2:]
-            p.leap(self.Kxx, self.trails)
-            self.from_here()
         return max(_DUE, np.count_nonzero(p.a.any(0)) // 2)
 
 
