@@ -75,6 +75,7 @@ class Candidate(NamedTuple):
         return float(R[0])
 
 
+# %% ../../nbs/twin_margin/34b_selection.ipynb #e9a198f7
 def _grid_edges(nu, paths):  # -> edges (q+1,), ratios (q,)
     "Segments of the path, or the candidates given, each with an equal share."
     if nu is None:
@@ -140,6 +141,7 @@ def _solved_planes(training, fold, candidate, r, goal):  # -> [SolvedPlanes or N
     return [SolvedPlanes(w, r, D[:, k]) if w else None for k, w in enumerate(weight)]
 
 
+# %% ../../nbs/twin_margin/34b_selection.ipynb #496598ba
 def _paths_of(candidate, search):  # -> for each fold the paths of all classes
     "The ν-paths of all folds and classes."
     training, folds, n_jobs = search.training, search.folds, search.n_jobs
@@ -178,6 +180,7 @@ def _judges(candidate, search):  # -> for each fold its classes, edges, ratios
     return list(across(solved, search.folds, search.n_jobs)), edges, r
 
 
+# %% ../../nbs/twin_margin/34b_selection.ipynb #c751dd62
 _BLOCK = 2**20  # numbers that the ratios of a part may need: 8 MB
 _PARTS = 4  # at least, of the ratios of a fold: two cores get even shares of five folds
 
