@@ -38,7 +38,8 @@ from setuptools import Distribution, Extension  # noqa: E402
 from setuptools.command.build_ext import build_ext  # noqa: E402
 
 from mcsvm_lit.core import linear_algebra  # noqa: E402
-from mcsvm_lit.engine.compiled import Library, file_digest  # noqa: E402
+from mcsvm_lit.engine import compiled  # noqa: E402
+from mcsvm_lit.engine.compiled import Library  # noqa: E402
 
 
 class Step(NamedTuple):
@@ -440,13 +441,13 @@ def test_a_changed_kernel_is_refused(folder, shelf, small, old, new, served):
     """A changed constant has the same effect; a changed comment elsewhere does no harm."""
     try:
         (folder / "small.py").write_text(SMALL.replace(old, new))
-        file_digest.cache_clear()
+        compiled._digest_of.cache_clear()
         linecache.clearcache()
         importlib.reload(small)
         why = shelf.refuses(small.advance)
     finally:
         (folder / "small.py").write_text(SMALL)
-        file_digest.cache_clear()
+        compiled._digest_of.cache_clear()
         linecache.clearcache()
         importlib.reload(small)
     assert (why == "") == served and (served or "is not the one" in why)

@@ -19,16 +19,17 @@ __all__ = [
     "Flags",
     "FlagMatrix",
     "cache_folder",
+    "file_digest",
     "is_record",
     "Compiled",
     "name_of",
+    "with_callees",
     "constants_of",
     "kernel",
     "as_python",
     "Undisturbed",
     "link_to_dispatchers",
     "one_for_all_literals",
-    "file_digest",
     "modules_of",
     "Library",
     "kind_told",
@@ -40,7 +41,6 @@ __all__ = [
     "argument_types",
     "stable_order",
     "package_kernels",
-    "with_callees",
     "compile_all",
 ]
 
@@ -94,6 +94,22 @@ registry = []  # every kernel defined so far, in the order of definition
 _lock = threading.RLock()
 
 
+@functools.cache
+def _digest_of(file, size, changed):  # size and time stand for what is in it
+    "The digest of a file's content."
+    return sha1(Path(file).read_bytes()).hexdigest()
+
+
+def file_digest(module):  # name -> digest, or "" where there is no file
+    "Return what changes whenever the file of a module does."
+    try:
+        file = sys.modules[module].__file__
+        now = os.stat(file)
+        return _digest_of(file, now.st_size, now.st_mtime_ns)
+    except (AttributeError, KeyError, OSError, TypeError):
+        return ""
+
+
 def is_record(x):
     "Whether `x` is a class of named tuples."
     return isinstance(x, type) and issubclass(x, tuple) and hasattr(x, "_fields")
@@ -110,6 +126,7 @@ class Compiled:
         functools.update_wrapper(self, f)
         self.py_func = f
         self.signatures = signatures
+        self.file = file_digest(f.__module__)  # as it was imported
         self.dispatcher = None  # of numba, once it is needed
         self.served_by = ""  # why this kernel runs as it does, once it has been called
         self._ready = None
@@ -140,6 +157,10 @@ class Compiled:
         "The records in sight of the kernel, by name."
         return {n: g for n, g in sorted(self.py_func.__globals__.items()) if is_record(g)}
 
+    def is_current(self):
+        "Whether the files of this kernel and of those that it calls are those that were imported."
+        return all(k.file == file_digest(k.__module__) for k in with_callees([self]))
+
     def digest(self):
         "Changes whenever this kernel, one that it calls, a constant or a record does."
         called = [k.digest() for k in self.calls().values() if k is not self]
@@ -151,6 +172,17 @@ class Compiled:
 def name_of(k):
     "Module and name of a kernel."
     return f"{k.__module__}.{k.__qualname__}"
+
+
+def with_callees(kernels):
+    "The kernels and all that they call, directly or not."
+    found, open_ends = set(), list(kernels)
+    while open_ends:
+        k = open_ends.pop()
+        if k not in found:
+            found.add(k)
+            open_ends += k.calls().values()
+    return found
 
 
 def _globals_of(k):
@@ -261,9 +293,9 @@ def _dispatcher(k):
         k.served_by = f"python: {why}"
         return k.py_func
     f = link_to_dispatchers(k)
-    in_a_file = os.path.isfile(f.__code__.co_filename)
-    folder = cache_folder() if in_a_file else None
-    if in_a_file and folder is None:
+    can_be_kept = os.path.isfile(f.__code__.co_filename) and k.is_current()
+    folder = cache_folder() if can_be_kept else None
+    if can_be_kept and folder is None:
         _warn_no_folder()
     _announce(numba)
     before = numba.config.CACHE_DIR
@@ -352,19 +384,12 @@ def _announce(numba):
 
 
 # %% ../../nbs/engine/80_compiled.ipynb #5be8df00
-@functools.cache
-def file_digest(module):  # name -> digest, or "" where there is no file
-    "Return what changes whenever the file of a module does."
-    try:
-        return sha1(Path(sys.modules[module].__file__).read_bytes()).hexdigest()
-    except OSError:
-        return ""
-
-
-def modules_of(k):  # -> set of names
+def modules_of(k):  # -> {name: digest of its file}
     "The modules that a kernel is made of: its own, those of kernels it calls and of records."
-    found = {k.__module__, *(r.__module__ for r in k.records().values())}
-    return found.union(*(modules_of(g) for g in k.calls().values() if g is not k))
+    kernels = with_callees([k])
+    records = {r.__module__ for g in kernels for r in g.records().values()}
+    found = {module: file_digest(module) for module in records}
+    return found | {g.__module__: g.file for g in kernels}
 
 
 class Library:
@@ -403,12 +428,12 @@ class Library:
         fact = self.kernels.get(name_of(k))
         if fact is None:
             return "it is not in the library"
-        same_files = all(
-            m in sys.modules and file_digest(m) == self.about["modules"][m] for m in fact["modules"]
-        )
+        same_files = modules_of(k) == {m: self.about["modules"][m] for m in fact["modules"]}
         same_constants = constants_of(k) == fact["constants"]
         if same_files and same_constants:
             return ""
+        if not k.is_current():
+            return "its source has changed since it was imported"
         try:
             unchanged = k.digest() == fact["digest"]
         except OSError:
@@ -464,6 +489,13 @@ def check_length(file):
     raise ImportError(f"{file} is incomplete")
 
 
+def _without_library():
+    "What becomes of kernels that no library serves."
+    if os.environ.get("MCSVM_LIT_KERNELS") == "python" or find_spec("numba") is None:
+        return "run as plain Python"
+    return "are compiled by numba when they are called"
+
+
 @functools.cache
 def library():  # -> Library or None, why there is none
     "Return the library of this installation."
@@ -479,8 +511,7 @@ def library():  # -> Library or None, why there is none
     except Exception as e:
         why = str(e)
     warnings.warn(
-        f"The library of compiled kernels cannot be used ({why}): numba compiles them instead, "
-        "which takes some seconds, once.",
+        f"The library of compiled kernels cannot be used ({why}): they {_without_library()}.",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -501,7 +532,7 @@ class Status:
         lines = [
             f"{self.kernels} kernels compiled ahead of time for {self.level}, from {self.path}"
             if self.path
-            else f"kernels are compiled by numba when they are called ({self.why_not})"
+            else f"kernels {_without_library()} ({self.why_not})"
         ]
         return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.exceptions.items())])
 
@@ -595,17 +626,6 @@ def package_kernels():
         importlib.import_module(m.name)
     everything = sys.modules["mcsvm_lit.engine.compiled"].registry
     return [k for k in everything if k.__module__.startswith("mcsvm_lit.")]
-
-
-def with_callees(kernels):
-    "The kernels and all that they call, directly or not."
-    found, open_ends = set(), list(kernels)
-    while open_ends:
-        k = open_ends.pop()
-        if k not in found:
-            found.add(k)
-            open_ends += k.calls().values()
-    return found
 
 
 def compile_all(verbose=0):  # -> how many kernels the package has
