@@ -23,16 +23,46 @@ BIBLIOGRAPHY = (ROOT / "paper/paper.bib").read_text(encoding="utf-8")
 CITE = (ROOT / "docs/pages/cite.md").read_text(encoding="utf-8")
 
 
+SETTINGS = ConfigParser()
+SETTINGS.read(ROOT / "settings.ini", encoding="utf-8")
+SETTINGS = SETTINGS["DEFAULT"]
+
+
 def version():
     """The version in settings.ini, which all others follow."""
-    ini = ConfigParser()
-    ini.read(ROOT / "settings.ini", encoding="utf-8")
-    return ini["DEFAULT"]["version"]
+    return SETTINGS["version"]
 
 
 def bounds(requirements):
     """Names with their bounds, `{"numpy": ">=2.0"}`, without markers."""
     return {r.name: str(r.specifier) for r in map(Requirement, requirements)}
+
+
+# -- nbdev 2 and nbdev 3 ---------------------------------------------------------------------------
+# What nbdev 3 takes from the table of the project, or has no more.
+ELSEWHERE = {
+    *("lib_name", "version", "description", "keywords", "author", "author_email", "min_python"),
+    *("repo", "copyright", "license", "status", "language", "audience", "black_formatting"),
+    *("user", "git_url", "doc_host", "doc_baseurl"),
+}
+
+
+def as_line(value):
+    """A value of the table of nbdev 3, as settings.ini has it."""
+    return " ".join(value) if isinstance(value, list) else str(value)
+
+
+def test_both_versions_of_nbdev_read_the_same():
+    table = {key: as_line(value) for key, value in PROJECT["tool"]["nbdev"].items()}
+    assert table == {key: value for key, value in SETTINGS.items() if key not in ELSEWHERE}
+
+
+def test_the_table_of_the_project_says_what_settings_say():
+    project = PROJECT["project"]
+    assert project["name"] == SETTINGS["lib_name"]
+    assert project["description"] == SETTINGS["description"]
+    assert project["requires-python"] == f">={SETTINGS['min_python']}"
+    assert [a["name"] for a in project["authors"]] == [SETTINGS["author"]]
 
 
 # -- the pinned packages --------------------------------------------------------------------------
@@ -48,6 +78,40 @@ def test_pinned_packages_install_on_the_oldest_python_that_is_promised():
     }
     assert len(asked) > 100
     assert [name for name, python in asked.items() if f"{promised.version}.0" not in python] == []
+
+
+# -- numba, which builds the library -------------------------------------------------------------
+def building(**machine):
+    """The bounds of numba in the requirements of the build on a machine, or nothing."""
+    usual = {"platform_machine": "x86_64", "implementation_name": "cpython"}
+    asked = map(Requirement, PROJECT["build-system"]["requires"])
+    return [
+        r.specifier
+        for r in asked
+        if r.name == "numba" and r.marker.evaluate(usual | {"python_version": "3.14"} | machine)
+    ]
+
+
+def test_numba_builds_the_library_where_it_can_be_had():
+    """Elsewhere asking for it would end the whole installation."""
+    for version_ in ("3.11", "3.15"):
+        assert building(python_version=version_) == building(platform_machine="arm64")
+    assert not building(python_version="3.16")
+    assert not building(platform_machine="riscv64")
+    assert not building(implementation_name="pypy")
+
+
+def test_numba_is_tried_at_both_ends():
+    """The workflow of the tests names the oldest and the newest numba that may build a library."""
+    (allowed,) = building()
+    workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8"))
+    ends = [row["numba"] for row in workflow["jobs"]["numba"]["strategy"]["matrix"]["include"]]
+    assert all(f"{end}.0" in allowed for end in ends)
+    first, last = (tuple(map(int, end.split("."))) for end in ends)
+    below, above = f"{first[0]}.{first[1] - 1}.9", f"{last[0]}.{last[1] + 1}.0"
+    assert below not in allowed and above not in allowed
+    extras = map(Requirement, PROJECT["project"]["optional-dependencies"]["numba"])
+    assert all(below not in r.specifier and f"{ends[0]}.0" in r.specifier for r in extras)
 
 
 # -- what to cite ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import linecache
 import pickle
+import re
 import runpy
 import subprocess
 import sys
@@ -57,25 +58,25 @@ STATE = np.dtype([("level", "f8"), ("members", "i8")])
 
 # -- processors and files --------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "machine, system, cpus, files",
+    "machine, cpus, files",
     [
-        ("AMD64", "win32", ["x86-64-v3", "x86-64-v2"], ["loops_0.obj", "loops_1.obj"]),
-        ("arm64", "darwin", ["apple-m1"], ["loops_0.o"]),
-        ("aarch64", "linux", ["generic"], ["loops_0.o"]),
+        ("x86_64-pc-windows-msvc", ["x86-64-v3", "x86-64-v2"], ["loops_0.obj", "loops_1.obj"]),
+        ("x86_64-alpine-linux-musl", ["x86-64-v3", "x86-64-v2"], ["loops_0.o", "loops_1.o"]),
+        ("arm64-apple-darwin24.1.0", ["apple-m1"], ["loops_0.o"]),
+        ("aarch64-unknown-linux-gnu", ["generic"], ["loops_0.o"]),
     ],
 )
-def test_every_machine_has_its_levels(machine, system, cpus, files, monkeypatch):
-    monkeypatch.setattr("platform.machine", lambda: machine)
-    monkeypatch.setattr(sys, "platform", system)
+def test_every_machine_has_its_levels(machine, cpus, files, monkeypatch):
+    monkeypatch.delenv("MCSVM_LIT_TARGET", raising=False)
+    monkeypatch.setattr(llvm, "get_process_triple", lambda: machine)
     assert list(emit.levels()) == cpus
     assert build_library.object_files() == files
     assert len(build_library.level_shares()) == len(files)
 
 
-@pytest.mark.parametrize("machine, bits", [("riscv64", 64), ("x86_64", 32)])
-def test_other_machines_are_refused(machine, bits, monkeypatch):
-    monkeypatch.setattr("platform.machine", lambda: machine)
-    monkeypatch.setattr(sys, "maxsize", 2 ** (bits - 1) - 1)
+@pytest.mark.parametrize("machine", ["riscv64-linux-gnu", "i686-pc-windows-msvc"])
+def test_other_machines_are_refused(machine, monkeypatch):
+    monkeypatch.setenv("MCSVM_LIT_TARGET", machine)
     with pytest.raises(RuntimeError, match="cannot be built for processors of type"):
         emit.levels()
 
@@ -305,6 +306,33 @@ def shelf(folder):
     module = module_from_spec(place)
     place.loader.exec_module(module)
     return Library(module)
+
+
+# How object files begin: ELF with the number of the machine, Mach-O with its type, COFF.
+BEGINNINGS = {
+    "x86_64-alpine-linux-musl": (b"\x7fELF\x02\x01", 18, 0x3E),
+    "aarch64-linux-gnu": (b"\x7fELF\x02\x01", 18, 0xB7),
+    "arm64-apple-darwin20.0.0": (b"\xcf\xfa\xed\xfe\x0c\0\0\x01", 4, 0x0C),
+    "aarch64-pc-windows-msvc": (b"\x64\xaa", 0, 0xAA64),
+}
+
+
+@pytest.mark.parametrize("machine", BEGINNINGS)
+def test_a_library_can_be_written_for_another_machine(folder, machine, monkeypatch):
+    """The machine code is the target's; what the sources say of it is what they say here."""
+    monkeypatch.setenv("MCSVM_LIT_TARGET", machine)
+    begins, place, number = BEGINNINGS[machine]
+    for file in build_library.write(folder / machine, "small"):
+        code = Path(file).read_bytes()
+        assert code.startswith(begins)
+        assert int.from_bytes(code[place : place + 2], "little") == number
+    assert "small.advance" in bytes_of_about(folder / machine / "table.h")
+
+
+def bytes_of_about(table):
+    """What the library will say of itself, as the table has it."""
+    (numbers,) = re.findall(r"ABOUT\[\] = \{(.*)\};", table.read_text(encoding="utf-8"))
+    return bytes(map(int, numbers.split(", "))).decode()
 
 
 def test_sources_are_written_once(folder, shelf):

@@ -73,6 +73,11 @@ def skipped(cell):
     return bool(re.search(r"^\s*#\|\s*eval:\s*false", cell["source"], re.M | re.I))
 
 
+def words(setting):
+    """The words of a setting of nbdev: version 2 has them in one line, version 3 in a list."""
+    return setting.split() if isinstance(setting, str) else setting
+
+
 def cleaned(nb, root=ROOT):
     """The notebook after `nbdev_clean` with the settings of the project."""
     from nbdev.clean import clean_nb
@@ -82,8 +87,8 @@ def cleaned(nb, root=ROOT):
     clean_nb(
         nb,
         config.clear_all,
-        config.allowed_metadata_keys.split(),
-        config.allowed_cell_metadata_keys.split(),
+        words(config.allowed_metadata_keys),
+        words(config.allowed_cell_metadata_keys),
         config.clean_ids,
     )
     return nb

@@ -652,9 +652,8 @@ def compile_all(verbose=0):  # -> how many kernels the package has
 
 
 # %% ../../nbs/engine/80_compiled.ipynb #fbfaf4e6
-#| eval: false
 # With `python -m` this file is a second copy of the module; the registry is in the first.
-if __name__ == "__main__" and __spec__ is not None:
+if __name__ == "__main__" and globals().get("__spec__"):  # and not in a notebook
     module = importlib.import_module("mcsvm_lit.engine.compiled")
     module._said.add(True)
     module.compile_all(verbose=1)

@@ -18,6 +18,12 @@ What was decided, and why:
   the modules that all of this comes from, each with a digest of its file.
 
 setup.py calls `write`; by hand: `python tools/wheel/build_library.py FOLDER [MODULE …]`.
+
+For another machine than this one, MCSVM_LIT_TARGET names it as LLVM does, CC a compiler for it, and
+_PYTHON_HOST_PLATFORM the platform of the wheel, as other packages understand it, too:
+
+    MCSVM_LIT_TARGET=aarch64-linux-gnu CC="zig cc -target aarch64-linux-gnu" \
+        _PYTHON_HOST_PLATFORM=linux-aarch64 pip wheel --no-deps .
 """
 
 import gc
@@ -36,7 +42,7 @@ from pathlib import Path
 
 import numba
 from describe import C_TYPES, described, extent, kind_as_json
-from emit import PREFIX, levels, machine_code, only_read, simplified
+from emit import PREFIX, levels, machine_code, only_read, simplified, target
 from tqdm import tqdm
 from translate import one_program, translate_only, translated, work_of
 
@@ -185,7 +191,7 @@ def fit_for_library(loops):
 
 def object_files():
     """Return the names of the object files, one for each level."""
-    suffix = "obj" if sys.platform == "win32" else "o"
+    suffix = "obj" if "windows" in target() else "o"
     return [f"loops_{k}.{suffix}" for k in range(len(levels()))]
 
 
@@ -252,11 +258,12 @@ def main(folder, *modules):
 
 
 def fingerprint():
-    """Return what changes whenever the package, this folder, numba, LLVM or the levels do."""
+    """Return what changes whenever the package, this folder, numba, LLVM or the target do."""
     import mcsvm_lit
 
     package = Path(mcsvm_lit.__file__).parent
-    digest = hashlib.sha1(repr([version("numba"), version("llvmlite"), levels()]).encode())
+    tools = [version("numba"), version("llvmlite"), target(), levels()]
+    digest = hashlib.sha1(repr(tools).encode())
     for file in [*sorted(package.rglob("*.py")), *sorted(HERE.glob("*.*"))]:
         digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()

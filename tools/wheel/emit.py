@@ -10,9 +10,8 @@ The symbols that are still undefined come from two places: mathematical function
 library, and numba's run-time functions from runtime.c, under names of their own.
 """
 
-import platform
+import os
 import re
-import sys
 from pathlib import Path
 
 import llvmlite.binding as llvm
@@ -21,8 +20,7 @@ import llvmlite.binding as llvm
 # in loops.c. x86-64-v2 runs on every x86 processor since 2009, x86-64-v3 has vectors of four.
 LEVELS = {
     "x86_64": {"x86-64-v3": 3, "x86-64-v2": 2},
-    "amd64": {"x86-64-v3": 3, "x86-64-v2": 2},
-    "arm64": {"apple-m1": 0},
+    "arm64": {"apple-m1": 0},  # as LLVM says on a Mac, and nowhere else
     "aarch64": {"generic": 0},
 }
 PREFIX = "mcsvm_lit_"  # as in loops.h
@@ -41,10 +39,19 @@ MATHEMATICS = {
 }
 
 
+def target():
+    """Return LLVM's name of the machine that the library is for, `aarch64-linux-gnu` or so.
+
+    MCSVM_LIT_TARGET names another one than this: kernels are translated here, and nothing of the
+    target runs or is imported.
+    """
+    return os.environ.get("MCSVM_LIT_TARGET") or llvm.get_process_triple()
+
+
 def levels():
-    """Return the levels of processor that the library is built for on this machine."""
-    machine = platform.machine().lower()
-    if machine not in LEVELS or sys.maxsize < 2**32:
+    """Return the levels of processor that the library is built for."""
+    machine = target().partition("-")[0]
+    if machine not in LEVELS:
         raise RuntimeError(f"The library cannot be built for processors of type {machine}.")
     return LEVELS[machine]
 
@@ -93,7 +100,7 @@ def machine_for(cpu):
     """Return LLVM's idea of a processor."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+    return llvm.Target.from_triple(target()).create_target_machine(
         cpu=cpu, opt=2, reloc="pic", codemodel="default"
     )
 
@@ -101,7 +108,7 @@ def machine_for(cpu):
 def simplified(program, symbols):
     """Return the bitcode after what is the same for all levels, done for the humblest of them."""
     machine = machine_for(list(levels())[-1])
-    program.data_layout = str(machine.target_data)
+    program.triple, program.data_layout = target(), str(machine.target_data)
     name_symbols(program, symbols)
     remove_unused(program, machine)
     optimise(program, machine, level=1, vectors=False)
