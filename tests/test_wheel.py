@@ -442,7 +442,8 @@ def test_other_arguments_go_to_numba(shelf, small):
     assert goes_to_numba(small.total, x)
     assert goes_to_numba(small.total, x, "1")
     assert goes_to_numba(small.to_exponential, fixed)
-    assert not goes_to_numba(small.total, fixed, 1)
+    if llvm.llvm_version_info >= (22,):  # an older one sees no array that is only read
+        assert not goes_to_numba(small.total, fixed, 1)
     assert not goes_to_numba(small.total, x, np.int64(1))
 
 

@@ -136,7 +136,8 @@ def only_read(program, symbol, slots):
     """Return, for each array in order, whether LLVM sees that the kernel only reads from it.
 
     Such an array may be read-only, as the memory-mapped arrays of joblib are; any other must be
-    writable, and a call with a read-only array there is left to numba.
+    writable, and a call with a read-only array there is left to numba. LLVM 20, which numba 0.62 to
+    0.64 bring, sees none of them.
     """
     arguments = list(program.get_function(symbol).arguments)[2:]  # after result and reason
     starts = [i for i in range(len(slots)) if slots.startswith("pp", i)]
