@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 # offered by `mcsvm_lit.scale` alone: such a fit depends, within its gap, on how rows are cut.
 _PUBLIC = {
     "core.certificates": ["Certificate"],
-    "core.displays": ["DecisionRegionsDisplay"],
+    "core.displays": ["CertificateDisplay", "DecisionRegionsDisplay"],
     "crammer_singer.hard_margin": ["InseparableError"],
     "crammer_singer.classifier": ["CrammerSingerSVC"],
     "crammer_singer.ranking": ["LabelRankingSVC"],

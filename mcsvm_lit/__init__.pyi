@@ -1,5 +1,6 @@
 # Written by tools/stubs.py, for editors and type checkers.
 from mcsvm_lit.core.certificates import Certificate as Certificate
+from mcsvm_lit.core.displays import CertificateDisplay as CertificateDisplay
 from mcsvm_lit.core.displays import DecisionRegionsDisplay as DecisionRegionsDisplay
 from mcsvm_lit.crammer_singer.classifier import CrammerSingerSVC as CrammerSingerSVC
 from mcsvm_lit.crammer_singer.hard_margin import InseparableError as InseparableError
@@ -31,6 +32,7 @@ from mcsvm_lit.twin_margin.selection import TwinMarginSVCCV as TwinMarginSVCCV
 __version__: str
 __all__ = [
     "Certificate",
+    "CertificateDisplay",
     "DecisionRegionsDisplay",
     "InseparableError",
     "CrammerSingerSVC",

@@ -17,7 +17,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -26,6 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mcsvm_lit
 from mcsvm_lit.core.estimators import WholeFit
+from mcsvm_lit.core.scikit_learn import heard_by
 from mcsvm_lit.scale import StreamedCrammerSingerSVC
 
 PLACES = 12
@@ -140,6 +141,74 @@ def test_nothing_of_an_earlier_fit_stays(model):
     once = clone(again)
     y = targets(model, SECOND)
     assert vars(again.fit(X[:, :3], y)).keys() == vars(once.fit(X[:, :3], y)).keys()
+
+
+@every
+@pytest.mark.parametrize("looks", [1, 3])
+def test_whoever_hears_of_a_gap_ends_the_fit(model, looks):
+    """At once, without a warning, and what is left is a fit with a certificate of its own."""
+    heard = []
+
+    def hear(primal, gap, steps):
+        heard.append(gap)
+        return len(heard) >= looks
+
+    fitted, y = clone(model), targets(model, FIRST)
+    with warnings.catch_warnings(), heard_by(hear):
+        warnings.simplefilter("error")
+        fitted.fit(X, y)
+    assert len(heard) <= looks
+    assert fitted.predict(X).shape == y.shape
+    if len(heard) == looks:
+        c = fitted.certificate_
+        best = clone(model).fit(X, y).certificate_
+        assert np.isfinite(c.gap) and c.n_iter <= best.n_iter
+        assert not c.converged or heard[-1] <= c.tol * c.primal
+        assert c.dual <= best.primal + 1e-9 and best.dual <= c.primal + 1e-9
+
+
+class Recorder:
+    """A callback of scikit-learn's that writes down what it is called for."""
+
+    def __init__(self):
+        self.calls = []
+
+    def setup(self, estimator, context):
+        self.calls.append("setup")
+
+    def teardown(self, estimator, context):
+        self.calls.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.calls.append(f"begin {context.task_name}")
+
+    def on_fit_task_end(self, estimator, context, *, X, y, metadata, fitted_estimator):
+        assert len(X) == len(y)
+        if context.task_name == "look":
+            gap = metadata["primal"] - metadata["dual"]
+            assert_allclose(metadata["gap"], gap, atol=1e-9 * abs(metadata["primal"]))
+        else:
+            assert fitted_estimator.predict(X).shape == y.shape
+        self.calls.append(f"end {context.task_name}")
+
+
+@pytest.mark.skipif(not hasattr(WholeFit, "set_callbacks"), reason="scikit-learn before 1.9")
+@every
+def test_callbacks_hear_of_every_fit(model):
+    """Of its beginning, its looks and its end; also where it fails, somebody tidies up."""
+    recorder = Recorder()
+    fitted = clone(model).set_callbacks(recorder)
+    fitted.fit(X, targets(model, FIRST))
+    head, *looks, end, down = recorder.calls[1:]
+    assert (recorder.calls[0], head, end, down) == ("setup", "begin fit", "end fit", "teardown")
+    assert looks == ["begin look", "end look"] * (len(looks) // 2)
+    if type(model) in (mcsvm_lit.CrammerSingerSVC, mcsvm_lit.KernelLogisticRegression):
+        assert looks
+    recorder.calls.clear()
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.fit(np.full_like(X, np.nan), targets(model, FIRST))
+    assert recorder.calls[0] == "setup" and recorder.calls[-1] == "teardown"
+    assert "end fit" not in recorder.calls
 
 
 def test_every_classifier_fits_as_a_whole():

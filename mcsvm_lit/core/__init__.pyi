@@ -7,6 +7,7 @@ from mcsvm_lit.core.certificates import distance_to_optimum as distance_to_optim
 from mcsvm_lit.core.certificates import gap_rounding as gap_rounding
 from mcsvm_lit.core.certificates import relative_gap as relative_gap
 from mcsvm_lit.core.certificates import score_rounding as score_rounding
+from mcsvm_lit.core.displays import CertificateDisplay as CertificateDisplay
 from mcsvm_lit.core.displays import DecisionRegionsDisplay as DecisionRegionsDisplay
 from mcsvm_lit.core.estimators import KernelClassifier as KernelClassifier
 from mcsvm_lit.core.kernel_rows import KernelRows as KernelRows
@@ -41,6 +42,7 @@ __all__ = [
     "gap_rounding",
     "relative_gap",
     "score_rounding",
+    "CertificateDisplay",
     "DecisionRegionsDisplay",
     "box_program",
     "solve_boxqp",

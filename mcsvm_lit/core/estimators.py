@@ -40,7 +40,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcsvm_lit.core.certificates import roundoff, score_rounding
 from mcsvm_lit.core.kernels import Kernel, all_finite, unchanging
-from mcsvm_lit.core.scikit_learn import Interval, StrOptions, check_sample_weight
+from mcsvm_lit.core.scikit_learn import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    check_sample_weight,
+    stopped,
+)
 from mcsvm_lit.core.training import gather
 from mcsvm_lit.engine.threads import in_blocks, limit_public, one_thread
 
@@ -71,7 +77,7 @@ def callers_level():
 
 def warn_unconverged(what, certificate, limit="max_iter"):  # returns the certificate
     "Warn when the certificate misses its tolerance; `limit`: the parameter to raise, or None."
-    if not certificate.converged:
+    if not certificate.converged and not stopped():
         remedy = f"raise {limit} or tol" if limit else "raise tol"
         warnings.warn(
             f"{what} stopped at a relative duality gap of {certificate.relative_gap:.1e} after "
@@ -128,7 +134,7 @@ def whole(fit):
     return fit_or_restore
 
 
-class WholeFit:
+class WholeFit(CallbackSupportMixin):
     "Base of estimators whose `fit` sets all fitted attributes, or leaves them as they were."
 
     _resumable = ()  # attributes that stay when a fit is interrupted, for the next one

@@ -43,6 +43,7 @@ from scipy import sparse
 from mcsvm_lit.core.certificates import reached
 from mcsvm_lit.core.linear_algebra import conjugate_gradients
 from mcsvm_lit.core.losses import Loss
+from mcsvm_lit.core.scikit_learn import told
 from mcsvm_lit.core.simplex import own_and_rest
 
 
@@ -518,7 +519,8 @@ def sampled_newton(  # noqa: PLR0913
     W : array (K, D), optional
         Where to begin.
     tell : function, optional
-        Called with the `Standing` and the passes after each step; True ends the method.
+        Called with the `Standing` and the passes after each step; True ends the method. By default
+        `told` of its gap.
     sample : int, optional
         Rows of a sample; by default as many as `_sample_size` says.
 
@@ -527,6 +529,7 @@ def sampled_newton(  # noqa: PLR0913
     Standing
         The last point; its `gap` says how good it is.
     """
+    tell = tell or (lambda here, passes: told(here.P, here.gap, passes))
     K, D = rounds.shape
     ρ = rounds.frame.penalty(D)
     last = rounds.passes + most
@@ -538,7 +541,7 @@ def sampled_newton(  # noqa: PLR0913
     share = min(1.0, size / rounds.n_rows)
     here = look(np.zeros((K, D)) if W is None else W - np.mean(W, axis=0))
     while rounds.passes < last:
-        stop = tell is not None and tell(here, rounds.passes)
+        stop = tell(here, rounds.passes)
         if stop or reached(tol, here.P, here.gap):
             break
         price = here.gap - here.drift

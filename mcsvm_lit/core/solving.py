@@ -12,6 +12,7 @@ __all__ = [
     "Strategy",
     "Effort",
     "Solution",
+    "EndOfFit",
     "Watch",
     "shortfall",
     "better",
@@ -33,6 +34,7 @@ from numpy.linalg import LinAlgError
 
 from mcsvm_lit.core.certificates import FEASIBLE, Certificate, reached
 from mcsvm_lit.core.estimators import progress
+from mcsvm_lit.core.scikit_learn import told
 from mcsvm_lit.engine.threads import across, keep_on, one_thread
 
 
@@ -152,6 +154,10 @@ class Solution:
 
 
 # %% ../../nbs/core/08_solving.ipynb #d51f5458
+class EndOfFit(Exception):  # noqa: N818 (nothing went wrong)
+    "Raised within a strategy when somebody who hears of the gap has heard enough."
+
+
 class Watch:
     """Follows a fit: a progress bar when asked for, and the last state in case of an interruption.
 
@@ -166,7 +172,8 @@ class Watch:
         self.first = None
         self.before = 0
         self.snapshot = None
-        self.gave_up = False
+        self.steps = 0
+        self.gave_up = self.ended = False
         self.bar = None  # most fits are over before a bar could be drawn
         if goal.verbose:
             form = "{desc} {bar} {elapsed}"
@@ -183,7 +190,10 @@ class Watch:
 
     def __call__(self, primal, gap, steps, snapshot=None):
         keep_on()
-        self.snapshot = snapshot or self.snapshot
+        self.snapshot, self.steps = snapshot or self.snapshot, steps
+        self.ended = told(primal, gap, self.before + steps)
+        if self.ended and self.snapshot is not None:
+            raise EndOfFit
         relative = max(gap / primal if primal > 0 else 0.0, 1e-300)
         if self.first is None:
             self.first = max(relative, 1.1 * self.tol)
@@ -195,7 +205,9 @@ class Watch:
         self.bar.update(max(0.0, self.percent(relative) - self.bar.n))
 
     def spent(self, goal):
-        "Have all steps been taken that the goal allows?"
+        "Have all steps been taken that the goal allows, or has somebody heard enough?"
+        if self.ended:
+            return True
         return goal.max_steps is not None and self.before >= goal.max_steps
 
     def percent(self, relative):
@@ -244,11 +256,13 @@ def take_turns(problem, goal, strategy, state, watch):
             state, taken = strategy.run(problem, state, Effort(aim, budget - steps, watch, goal))
         except LinAlgError:
             taken = 0  # float64 has no step to offer: others have their turn from the last state
+        except EndOfFit:
+            state, taken = watch.snapshot(), watch.steps
         steps += taken
         state, drift = problem.refresh(state)
         certificate = problem.certify(state, tol=goal.tol, drift=drift)
         best = better(Solution(state, certificate, strategy.name), best)
-        if certificate.converged or taken == 0 or steps >= budget or watch.gave_up:
+        if certificate.converged or taken == 0 or steps >= budget or watch.gave_up or watch.ended:
             break
         aim /= SHARPER
     watch.before += steps

@@ -14,6 +14,7 @@ from scipy import sparse
 from mcsvm_lit.core.certificates import reached
 from mcsvm_lit.core.losses import Hinge, one_hot
 from mcsvm_lit.core.passes import Rounds, Standing, blocks_of, sampled_newton
+from mcsvm_lit.core.scikit_learn import stopped, told, unheard
 from mcsvm_lit.core.simplex import own_and_rest
 from mcsvm_lit.core.solving import Goal, solve
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
@@ -220,11 +221,13 @@ def _solve_at_work(rounds, tol, most, numbers):
         full = len(work) + len(found.y) > room
         hopeless = len(work) and found.count > _HOPELESS * (room - len(work))
         settled = not len(found.y) and inner <= _FINEST * tol
-        if reached(tol, P, P - work.bound) or full or hopeless or settled or rounds.passes >= last:
+        spent = rounds.passes >= last or told(P, P - work.bound, rounds.passes)
+        if reached(tol, P, P - work.bound) or full or hopeless or settled or spent:
             break
         work.add(found)
         inner = max(_FINEST * tol, _INNER * gap * (len(found.y) > 0))
-        work.solve(inner)
+        with unheard():
+            work.solve(inner)
     M, D = work.M, work.bound
     return Standing(best, M, best - M, P, P, D, 0, None, Hinge(1.0), work.given)
 
@@ -247,7 +250,8 @@ def minimise_hinge(rounds, loss, tol, most, numbers):
     """
     last = rounds.passes + most
     here = _solve_at_work(rounds, tol, most, numbers)
-    if here is not None and (reached(tol, here.P, here.gap) or rounds.passes >= last):
+    spent = rounds.passes >= last or stopped()
+    if here is not None and (reached(tol, here.P, here.gap) or spent):
         return here
     there = sampled_newton(rounds, loss, tol, last - rounds.passes)
     return there if here is None or there.gap <= here.gap else here
@@ -281,7 +285,7 @@ class RowsAtWork:
         numbers = _SHARE * rounds.n_rows * max(rounds.work, 1)
         end = _solve_at_work(rounds, effort.aim, effort.budget, numbers)
         passes = rounds.passes - 1  # the first one read no scores
-        if end is None or not effort.reached(end.P, end.gap):
+        if end is None or not (effort.reached(end.P, end.gap) or stopped()):
             return state, passes
         first = np.cumsum([0, *(len(block.y) for block in blocks)])
         for number, (few, theirs) in end.given.items():
