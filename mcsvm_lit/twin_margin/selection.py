@@ -242,7 +242,8 @@ class TwinMarginSVCCV(PlaneClassifier):
     Parameters
     ----------
     nu : float, array of floats or None, default=None
-        Ratios to choose from; None for every ratio between 0 and 1.
+        Ratios to choose from; None for the whole path, whose planes are compared once between
+        each two neighbouring break points of all folds and classes.
     radius : float or list of float, default=0.0
         Radius by which every example may move, as in `TwinMarginSVC`, or radii to choose from.
     norm : float or list of float, default=2
