@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from mcsvm_lit.core.drawing import (
     COLORS,
@@ -24,7 +23,6 @@ from mcsvm_lit.core.drawing import (
     in_style,
     tint,
 )
-from mcsvm_lit.core.scikit_learn import heard_by
 
 
 # %% ../../nbs/core/09b_displays.ipynb #37da420f
@@ -384,6 +382,10 @@ class CertificateDisplay:
         CertificateDisplay
             With the axes as `ax_` and the figure as `figure_`.
         """
+        from sklearn.base import clone  # a picture of regions needs no scikit-learn
+
+        from mcsvm_lit.core.scikit_learn import heard_by
+
         seen, start, weights = [], perf_counter(), {}
         if sample_weight is not None:
             weights["sample_weight"] = sample_weight
