@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
@@ -165,6 +165,17 @@ def test_whoever_hears_of_a_gap_ends_the_fit(model, looks):
         assert np.isfinite(c.gap) and c.n_iter <= best.n_iter
         assert not c.converged or heard[-1] <= c.tol * c.primal
         assert c.dual <= best.primal + 1e-9 and best.dual <= c.primal + 1e-9
+
+
+def test_a_fit_to_many_rows_ends_where_it_is_told_to():
+    """Passes over the rows have a way of their own to stop."""
+    rows, classes = make_classification(5000, 10, n_informative=6, n_classes=3, random_state=0)
+    model = mcsvm_lit.CrammerSingerSVC(kernel="linear")
+    heard = []
+    with heard_by(lambda primal, gap, steps: heard.append(steps) or len(heard) == 3):
+        model.fit(rows, classes)
+    assert len(heard) == 3 and not model.certificate_.converged
+    assert model.n_iter_ <= heard[-1] + 1
 
 
 class Recorder:

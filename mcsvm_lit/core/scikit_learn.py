@@ -29,6 +29,8 @@ from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+from mcsvm_lit.core.certificates import relative_gap
+
 try:
     from sklearn.callback import CallbackSupportMixin
 except ImportError:  # it has no callbacks before version 1.9
@@ -104,8 +106,9 @@ def _tell(model, fit, X, y=None, *args, **kwargs):
     def look(primal, gap, steps):
         task = root.subcontext("look")
         task.call_on_fit_task_begin(**data)
-        relative = gap / primal if primal > 0 else 0.0
-        seen = dict(primal=primal, dual=primal - gap, gap=gap, relative_gap=relative, steps=steps)
+        dual = primal - gap
+        seen = dict(primal=primal, dual=dual, gap=gap, relative_gap=relative_gap(primal, dual))
+        seen["steps"] = steps
         return task.call_on_fit_task_end(**data, metadata=seen)
 
     with heard_by(look):

@@ -11,6 +11,7 @@ import numpy as np
 from mcsvm_lit.core.certificates import reached
 from mcsvm_lit.core.losses import Hinge
 from mcsvm_lit.core.passes import Rounds, blocks_of, sampled_newton
+from mcsvm_lit.core.scikit_learn import stopped
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger
 from mcsvm_lit.crammer_singer.problem import State
 from mcsvm_lit.crammer_singer.proximal_newton import joined
@@ -45,6 +46,7 @@ class SampledNewton:
 
         def tell(here, passes):
             effort.tell(here.P, here.gap, passes - 1)  # the first one read no scores
+            return stopped()
 
         end = sampled_newton(rounds, Hinge(1.0), effort.aim, effort.budget, state.M, tell)
         effort.give_up()  # a second turn would begin with the widest smoothing again

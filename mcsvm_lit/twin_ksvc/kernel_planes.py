@@ -32,6 +32,7 @@ from mcsvm_lit.core.box_certificate import NOT_PSD, BoxProgram
 from mcsvm_lit.core.boxqp import boxqp_trusted
 from mcsvm_lit.core.certificates import Certificate, roundoff
 from mcsvm_lit.core.kernels import gram_block
+from mcsvm_lit.core.scikit_learn import unheard
 from mcsvm_lit.engine.threads import cached_property
 from mcsvm_lit.twin_ksvc.surface import Hyperplane
 
@@ -518,7 +519,8 @@ class SolveByColumns:
             S = _round_of(state.z, terms, task.hi, _FIRST_COLUMNS * _GROWTH**steps)
             if effort.reached(P, terms.sum(), share=_ENOUGH):
                 return self._sharpened(problem, state, S), steps
-            z = _solve_round(problem, state, S, _INNER * effort.aim)
+            with unheard():
+                z = _solve_round(problem, state, S, _INNER * effort.aim)
             found = None if z is None else problem.with_multipliers(z)
             if found is None or _stuck(state.z, found.z, before, S):
                 effort.give_up()
