@@ -13,6 +13,8 @@ __all__ = [
     "Base",
     "examples_without",
     "settle",
+    "for_label",
+    "Stand",
     "proof",
     "leave_one_out",
 ]
@@ -112,41 +114,81 @@ def examples_without(base, i, weight):  # -> Examples
     return e
 
 
-def settle(base, e, i):  # changes the examples e
-    "Take steps until the gap proves the label of example i, or too many."
-    diagonal = base.problem.matrix[i, i]
-    added = e.costs.part([i]).added(e.y[[i]], len(e.G))
+def settle(base, e, enough):  # enough: of examples and a look at them; changes the examples e
+    "Take steps until the gap is small enough, or too many."
     left = TOO_MANY * e.n
     while left > 0:
         keep_on()
         look = scan(e.G, e.η, e.y, e.c, e.costs)
-        gap, lead = look.gap, winning_leads(e.G[:, [i]].T - added)[0]
-        enough = lead**2 / (2 * diagonal) if diagonal > 0 else 0.0
-        if gap <= max(AIM * enough, TIE * look.primal):
+        wanted = max(enough(e, look), TIE * look.primal)
+        if look.gap <= wanted:
             return
-        floor = min(max(AIM * enough, LEAST * gap), SMALLER * gap)
+        stop = Stop(floor=min(max(wanted, LEAST * look.gap), SMALLER * look.gap), most=left)
         given = base.problem.matrix, e
-        stop = Stop(floor=floor, most=left)
         taken = descend_on_few(*given, look, stop) or descend(*given, stop)[1]
         if taken == 0:
             return  # rounding: no step changes anything
         left -= taken
 
 
+def for_label(base, i):  # -> what is enough, for `settle`
+    "A gap that proves the label of example i, with some room."
+    diagonal = base.problem.matrix[i, i]
+
+    def enough(e, look):
+        added = e.costs.part([i]).added(e.y[[i]], len(e.G))
+        lead = winning_leads(e.G[:, [i]].T - added)[0]
+        return AIM * lead**2 / (2 * diagonal) if diagonal > 0 else 0.0
+
+    return enough
+
+
+class Stand(NamedTuple):
+    """Where examples stand after some steps, from their coefficients alone.
+
+    Attributes
+    ----------
+    change : array (n, K)
+        By how much the coefficients differ from those of the fit.
+    F : array (n, K)
+        Scores.
+    errors : array (n,)
+        How far rounding can have moved them.
+    gap, apart : float
+        The gap with its rounding; how far the classifier is from that of feasible multipliers.
+    """
+
+    change: np.ndarray
+    F: np.ndarray
+    errors: np.ndarray
+    gap: float
+    apart: float
+
+    @classmethod
+    def of(cls, base, e):
+        "The stand of examples e that came from a solution."
+        p, η = base.problem, np.ascontiguousarray(e.η.T)
+        α = own_and_rest(η, p.y, e.c)
+        change = α - own_and_rest(np.ascontiguousarray(base.examples.η.T), p.y, p.c)
+        F = np.ascontiguousarray(base.F.T)
+        add_rows(p.matrix, np.ascontiguousarray(change.T), F)
+        F = np.ascontiguousarray(F.T)
+        errors = base.errors + score_rounding(p.sizes, change, p.sizes, p.rounding).max(1)
+        errors += roundoff(8) * np.abs(F).max(1)
+        certificate = loss_certificate(p.loss, F, η, p.y, e.c, errors=errors)
+        apart = apart_by_rounding(p.sizes, α, e.c)
+        return cls(change, F, errors, certificate.gap + certificate.rounding, apart)
+
+    def radius(self, size):  # roots of k(x, x)
+        "How far differences of scores at points of these sizes can be from those of the optimum."
+        return score_radius(self.gap, np.square(size), self.apart) * (1 + roundoff(12))
+
+
 def proof(base, e, i):  # -> label, proved
     "The label that examples e give to example i, and whether their gap proves it."
-    p, η = base.problem, np.ascontiguousarray(e.η.T)
-    α = own_and_rest(η, p.y, e.c)
-    change = α - own_and_rest(np.ascontiguousarray(base.examples.η.T), p.y, p.c)
-    F = np.ascontiguousarray(base.F.T)
-    add_rows(p.matrix, np.ascontiguousarray(change.T), F)
-    F = np.ascontiguousarray(F.T)
-    errors = base.errors + score_rounding(p.sizes, change, p.sizes, p.rounding).max(1)
-    errors += roundoff(8) * np.abs(F).max(1)
-    certificate = loss_certificate(p.loss, F, η, p.y, e.c, errors=errors)
-    gap, apart = certificate.gap + certificate.rounding, apart_by_rounding(p.sizes, α, e.c)
-    bound = score_radius(gap, p.sizes[i] ** 2, apart) * (1 + roundoff(12)) + 2 * errors[i]
-    return F[i].argmax(), winning_leads(F[[i]])[0] > bound
+    stand = Stand.of(base, e)
+    bound = stand.radius(base.problem.sizes[i]) + 2 * stand.errors[i]
+    return stand.F[i].argmax(), winning_leads(stand.F[[i]])[0] > bound
 
 
 # %% ../../nbs/crammer_singer/13h_leave_one_out.ipynb #52d8cdc9
@@ -177,6 +219,6 @@ def leave_one_out(  # noqa: PLR0913
     if problem.has_matrix or goal.holds(problem.n**2):
         for a in progress(np.flatnonzero(~proved), goal.verbose, "left out"):
             e = examples_without(base, j[a], weight[a])
-            settle(base, e, j[a])
+            settle(base, e, for_label(base, j[a]))
             labels[a], proved[a] = proof(base, e, j[a])
     return labels[which], proved[which]
