@@ -272,6 +272,7 @@ def best_masses(z, own, before, form, new):  # fills new
             new[r] *= form[2] / p
 
 
+# %% ../../nbs/crammer_singer/17_rival_solver.ipynb #a29c7f92
 @kernel()
 def look_at(F, i, own, form, u):  # F (K, n); fills u -> θ of (4e.5)
     "The violations of an example."
@@ -316,6 +317,7 @@ def survey_masses(F, a, y, c, form, g):  # F, a (K, n); fills g -> P, gap
     return P, gap
 
 
+# %% ../../nbs/crammer_singer/17_rival_solver.ipynb #36c22cc1
 @kernel("i8[::1], f8[:,::1], i8[::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1]")
 def visit_worst(todo, Kxx, y, c, form, F, a):  # changes F and a
     "Solve for the examples `todo` in turn."
@@ -413,16 +415,17 @@ class Face(NamedTuple):
         return H
 
 
+# %% ../../nbs/crammer_singer/17_rival_solver.ipynb #ebb82ce5
 def climb_face(face, L, slope, a, form):  # a (K, n); slope (m,) -> masses of the face
     "The maximum on the face by (17.3), stopping at every bound on the way; H = L Lᵀ."
     i, n, most, total = face.i, a.shape[1], form[1], form[2]
     x, sums = a[face.r, i], a.sum(0)
     open_ = np.ones(len(i), bool)
     roomy = sums < total * (1 - _REACHED)
-    p = solve_triangular(L, face.reduced(slope), lower=True, check_finite=False)
-    met = np.empty((0, len(p)))  # orthonormal rows: the span of the constraints
+    q = solve_triangular(L, face.reduced(slope), lower=True, check_finite=False)
+    met = np.empty((0, len(q)))  # orthonormal rows: the span of the constraints
     for _ in range(_MOST_STOPS):
-        w = solve_triangular(L, p, lower=True, trans=1, check_finite=False)
+        w = solve_triangular(L, q, lower=True, trans=1, check_finite=False)
         δ = np.where(open_, face.expanded(w), 0.0)
         room = np.full(len(i), np.inf)
         np.divide(np.where(δ < 0, x, most - x), np.abs(δ), out=room, where=δ != 0)
@@ -430,7 +433,7 @@ def climb_face(face, L, slope, a, form):  # a (K, n); slope (m,) -> masses of th
         left = np.full(n, np.inf)
         np.divide(total - sums, rise, out=left, where=roomy & (rise > 0))
         part = max(0.0, min(1.0, room.min(), left.min()))
-        x, sums, p = x + part * δ, sums + part * rise, (1 - part) * p
+        x, sums, q = x + part * δ, sums + part * rise, (1 - part) * q
         stopped, filled = room <= part * (1 + 1e-9), left <= part * (1 + 1e-9)
         if part == 1.0 or not (stopped.any() or filled.any()):
             break
@@ -440,7 +443,7 @@ def climb_face(face, L, slope, a, form):  # a (K, n); slope (m,) -> masses of th
         E = np.array([*E, *(i == j for j in np.flatnonzero(filled))], float).T
         E = solve_triangular(L, face.reduced(E), lower=True, check_finite=False)
         met = span_with(met, E.T)
-        p = p - (met @ p) @ met
+        q = q - (met @ q) @ met
     return np.clip(x, 0.0, most)
 
 
@@ -571,6 +574,7 @@ def inside(a, y, form):  # a (K, n)
     return a
 
 
+# %% ../../nbs/crammer_singer/17_rival_solver.ipynb #87eecceb
 def _silent(primal, gap, steps):
     "Report to no one."
 
@@ -641,6 +645,7 @@ class RivalDescent:
         return max(_DUE, np.count_nonzero(p.a.any(0)) // 2)
 
 
+# %% ../../nbs/crammer_singer/17_rival_solver.ipynb #017c50e1
 class RivalKernelDescent:
     "Descent on the whole kernel matrix; a step is a visit of an example."
 
