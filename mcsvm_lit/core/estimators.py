@@ -13,6 +13,7 @@ __all__ = [
     "callers_level",
     "warn_unconverged",
     "warn_of_size",
+    "part_of_a_fit",
     "whole",
     "WholeFit",
     "kernel_scores",
@@ -25,10 +26,14 @@ __all__ = [
 # %% ../../nbs/core/06_estimators.ipynb #a08129bf
 import copy
 import functools
+import logging
 import numbers
 import sys
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import product
+from time import perf_counter
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -105,6 +110,56 @@ def warn_of_size(n, K):  # examples, classes
         )
 
 
+# %% ../../nbs/core/06_estimators.ipynb #logline2
+_LOGGER = logging.getLogger("mcsvm_lit")
+_PART = ContextVar("part of another fit", default=False)
+_SAID = {  # of a fact, in this order
+    "rows": "%(rows)d rows",
+    "classes": "%(classes)d classes",
+    "steps": "%(steps)d steps",
+    "relative_gap": "relative gap %(relative_gap).1e",
+    "tol": "tol %(tol).0e %(reached)s",
+}
+
+
+@contextmanager
+def part_of_a_fit():
+    "Fits in here are details of another one, which has a line of its own."
+    token = _PART.set(True)
+    try:
+        yield
+    finally:
+        _PART.reset(token)
+
+
+def _rows(X=None, y=None, *_, **__):  # what `fit` was called with -> their number, if known
+    "Count the labels; blocks that hold their own are not opened for that."
+    if hasattr(y, "shape"):
+        return y.shape[0]
+    return len(y) if hasattr(y, "__len__") else None
+
+
+def _facts(model, rows, seconds):
+    "Return what is known of a fit that has just ended, by name."
+    known = vars(model)
+    c = known.get("certificate_")
+    found = {"classifier": type(model).__name__, "seconds": seconds}
+    if rows is not None and rows == rows:  # collections may have lengths that are nan
+        found["rows"] = rows
+    if "classes_" in known or "n_labels_" in known:
+        found["classes"] = len(known["classes_"]) if "classes_" in known else known["n_labels_"]
+    if c is not None:
+        found |= {"steps": c.n_iter, "relative_gap": c.relative_gap, "tol": c.tol}
+        found["reached"] = "reached" if c.converged else "not reached"
+    return found
+
+
+def _line(facts):  # -> format, facts
+    "Word what is known of a fit, for a logger."
+    parts = ", ".join(words for name, words in _SAID.items() if name in facts)
+    return f"%(classifier)s, %(seconds).2f s: {parts}", facts
+
+
 # %% ../../nbs/core/06_estimators.ipynb #9c48c285
 def whole(fit):
     """Let a method `fit` set all fitted attributes or none.
@@ -121,8 +176,15 @@ def whole(fit):
         for name in fitted:
             delattr(self, name)
         self._before = SimpleNamespace(**fitted)
+        level = logging.DEBUG if _PART.get() else logging.INFO
+        begin = perf_counter()
         try:
-            result = fit(self, *args, **kwargs)
+            with part_of_a_fit():
+                result = fit(self, *args, **kwargs)
+            if _LOGGER.isEnabledFor(level):
+                seconds = perf_counter() - begin
+                line = _line(_facts(self, _rows(*args, **kwargs), seconds))
+                _LOGGER.log(level, *line, stacklevel=callers_level())
             del self._before
         except BaseException:
             resume = {name: vars(self)[name] for name in self._resumable if name in vars(self)}

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from mcsvm_lit.core.estimators import WholeFit
+from mcsvm_lit.core.estimators import WholeFit, part_of_a_fit
 from mcsvm_lit.core.scikit_learn import (
     HasMethods,
     Interval,
@@ -63,12 +63,16 @@ def fit_weighted(
     how, name = weight_route(estimator)
     classifier = clone(estimator)
     if how == "fit":
-        return classifier.fit(X, y, **{name: s * factors[y]})
-    if weighted:
+        given = {name: s * factors[y]}
+    elif weighted:
         raise ValueError(
             f"{type(estimator).__name__} takes class_weight only: fit without sample_weight."
         )
-    return classifier.set_params(**{name: dict(enumerate(factors.tolist()))}).fit(X, y)
+    else:
+        given = {}
+        classifier.set_params(**{name: dict(enumerate(factors.tolist()))})
+    with part_of_a_fit():  # also in a thread of its own
+        return classifier.fit(X, y, **given)
 
 
 def first_scores(classifier, X):  # a classifier of the classes 0 (first) and 1 -> (n,)
