@@ -259,3 +259,77 @@ def test_more_labels_are_proved_than_by_bounds_on_scores(K):
     assert (
         model.certified(rows) == clone(model).fit(rows[150:], labels[150:]).certified(rows)
     ).all()
+
+
+# -- sets of labels -------------------------------------------------------------------------------
+OTHERS = load_iris().data[2::9]
+
+
+def strangeness(F):
+    """By how much the best other class beats each class, one comparison at a time."""
+    K = len(F[0])
+    return np.array([[max(f[r] for r in range(K) if r != k) - f[k] for k in range(K)] for f in F])
+
+
+def counted(model, X, y, new):
+    """How many rows look at least as strange as new ones: for certain, and possibly."""
+    kernel, k, weights = model.kernel_, np.searchsorted(model.classes_, y), model.class_weight
+    given = gather(X, k, model.classes_, None, weights, kernel, merge=False)
+    sure, perhaps = np.ones((2, new.shape[0], given.n_classes), int)
+    for i in range(len(given)):
+        others = np.delete(np.arange(len(given)), i)
+        how = model.C, model.fit_intercept, model._table
+        problem = CrammerSinger.of(given.part(others), *how)
+        solution = solve(problem, Goal(1e-10), STRATEGIES)
+        α, c = own_and_rest(solution.state.η, problem.y, problem.c), solution.certificate
+        at = [problem.kernel.between(Z, problem.X) @ α for Z in (given.X[[i]], new)]
+        size = problem.kernel.sizes(given.X[[i]]), problem.kernel.sizes(new)
+        off = score_radius(c.gap + c.rounding, (size[0] + size[1]) ** 2, c.apart)[:, None] + 1e-9
+        lead = strangeness(at[0])[0, given.y[i]] - strangeness(at[1])
+        sure += lead >= off
+        perhaps += lead >= -off
+    return sure / (len(given) + 1), perhaps / (len(given) + 1)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_sets_hold_what_brute_force_finds(name):
+    model = CrammerSingerSVC(**FITS[name]).fit(X, y)
+    sets, (sure, perhaps) = model.prediction_sets(X, y, OTHERS), counted(model, X, y, OTHERS)
+    assert (sets.low <= perhaps).all() and (sets.high >= sure).all()
+    narrow = sets.high - sets.low
+    assert narrow.mean() < 0.1 and (sets.high > 1 / 41 + 1e-9).any()
+    for alpha in (0.05, 0.1, 0.3):
+        exact = sets.exact(alpha)
+        assert exact.mean() > 0.7
+        assert (sets.at(alpha) >= (sure > alpha)).all()
+        assert (sets.at(alpha)[exact] <= (perhaps > alpha)[exact]).all()
+
+
+def test_sets_of_sparse_rows_and_of_named_classes():
+    names = load_iris().target_names[y]
+    dense = CrammerSingerSVC(gamma=0.5).fit(X, names).prediction_sets(X, names, OTHERS)
+    rows, new = sparse.csr_array(X), sparse.csr_array(OTHERS)
+    of_sparse = CrammerSingerSVC(gamma=0.5).fit(rows, names).prediction_sets(rows, names, new)
+    assert list(dense.classes) == sorted(set(names))
+    for a, b in zip(dense[1:], of_sparse[1:]):
+        assert abs(a - b).max() <= 2 / 41
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sets_hold_what_brute_force_finds_on_hostile_data(seed):
+    case = replace(drawn(9_300_000_000 + seed), law="none", budget="default", weights="none")
+    case = replace(case, kernel="rbf" if case.kernel == "precomputed" else case.kernel)
+    case = replace(case, n=min(case.n, 14), storage="dense")
+    model, training = classifier_of("CrammerSingerSVC", case), training_of(case)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            training.fit(model)
+        except ValueError:
+            return  # data that are refused
+        if np.isinf(model.C):
+            return
+        new = np.vstack([elsewhere(case, training.X), training.X[:3]])
+        sets = model.prediction_sets(training.X, training.y, new)
+        sure, perhaps = counted(model, training.X, training.y, new)
+    assert (sets.low <= perhaps).all() and (sets.high >= sure).all()

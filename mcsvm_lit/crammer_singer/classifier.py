@@ -61,11 +61,13 @@ from mcsvm_lit.crammer_singer.kernel_solver import STEPS, KernelDescent, Working
 from mcsvm_lit.crammer_singer.leave_one_out import CLOSE, leave_one_out
 from mcsvm_lit.crammer_singer.linear_problem import LinearCrammerSinger, Rows
 from mcsvm_lit.crammer_singer.linear_sweeps import Sweeps
+from mcsvm_lit.crammer_singer.prediction_sets import PredictionSets, prediction_sets
 from mcsvm_lit.crammer_singer.problem import CrammerSinger, State, score_radius
 from mcsvm_lit.crammer_singer.proof import proof_of, write_proof
 from mcsvm_lit.crammer_singer.proximal_newton import ProximalNewton
 from mcsvm_lit.crammer_singer.rows_at_work import RowsAtWork, minimise_hinge
 from mcsvm_lit.crammer_singer.sampled_newton import SampledNewton
+from mcsvm_lit.engine.threads import one_thread
 
 # %% ../../nbs/crammer_singer/14_classifier.ipynb #30b2a9ae
 LARGEST_FACTOR = 3000  # examples: an eigendecomposition of so many takes some seconds
@@ -596,14 +598,49 @@ class CrammerSingerSVC(LeavesOut, PrototypeClassifier):
             return η
         return solve(problem, Goal(self.tol), STRATEGIES, η).state.η
 
-    def _without_each(self, training, F):
+    @one_thread
+    def prediction_sets(self, X, y, X_new):
+        """Return sets of labels for new rows, which miss the right one as rarely as is asked for.
+
+        If the training rows and the new one are drawn alike and in any order, the set of level
+        alpha misses its label with a probability below 2 alpha, in practice near alpha. Nothing is
+        assumed about the data or the quality of the fit; but a `gamma` or `C` that was chosen on
+        the same rows is. The fit is taken to have no `sample_weight`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows that the classifier was fitted to.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        X_new : array-like or sparse matrix of shape (n_rows, n_features)
+            New rows, whose kernel values with all others are held in memory.
+
+        Returns
+        -------
+        PredictionSets
+            `at(alpha)` returns which labels are in the set of each row, in the order of
+            `classes_`, and `exact(alpha)` which sets are proved to hold no label too many.
+        """
+        X, X_new = self._check(X), self._check(X_new)
+        if self.kernel_.name == "precomputed":
+            raise ValueError("Prediction sets need k(x, x), which a precomputed kernel lacks.")
+        training = self._gathered(X, y, None)
+        given = self._to_leave_out(training)
+        low, high = prediction_sets(*given[:3], X_new, *given[3:])
+        return PredictionSets(self.classes_, low, high)
+
+    def _to_leave_out(self, training):  # -> what `leave_one_out` is given
+        "The problem, what each row takes of it, where its solution begins, and how it is solved."
         if np.isinf(self._C):
             raise ValueError("Leaving out needs a finite C.")
         problem = CrammerSinger.of(training, self._C, self.fit_intercept, self._table)
         η = self._distributions(problem, training.first)
         goal = Goal(CLOSE, None, self.cache_size, self.verbose)
-        taken = taken_along(training, problem.c)
-        return leave_one_out(problem, *taken, η, STRATEGIES, goal)
+        return problem, *taken_along(training, problem.c), η, STRATEGIES, goal
+
+    def _without_each(self, training, F):
+        return leave_one_out(*self._to_leave_out(training))
 
 
 def patterns_of(η, y, α, size=1.0):  # distributions, classes, coefficients, roots of k(x, x)
