@@ -24,13 +24,26 @@ FEW = "core/04b_box_certificate", "crammer_singer/10_problem", "twin_margin/34a_
 # With FULL=1 these too.
 MORE = (
     "00_notation",
+    "core/01_kernels",
     "core/01a_kernel_rows",
+    "core/01b_semidefinite",
+    "core/02_simplex",
     "core/04_certificates",
+    "core/04a_losses",
+    "core/04c_box_steps",
     "core/04d_margin_losses",
     "core/04e_rival_losses",
     "core/05a_training",
+    "core/05b_scikit_learn",
+    "core/06_estimators",
+    "core/06a_radius",
+    "core/06b_leave_out",
     "core/07_linear_algebra",
+    "core/07a_gram",
     "core/09a_drawing",
+    "crammer_singer/11_paper",
+    "kernel_logistic/20_problem",
+    "kernel_logistic/21_paper",
     "kernel_logistic/22b_newton",
     "kernel_logistic/23c_linear",
     "twin_margin/31a_path_in_nu",
@@ -106,6 +119,30 @@ def test_what_is_missing_is_passed_over_and_a_mistake_is_not(browser, tmp_path):
     assert kept == (4, 5, "")
     assert again[:2] == (1, 0) and again[2].startswith("cell 1:") and "assert z == 2" in again[2]
     assert "NameError" in lost[2]  # nothing is left of the page before
+
+
+MAPPED = """
+import os, pickle, tempfile
+import numpy as np
+class Own(list):
+    pass
+page = Own([1, 2])
+assert type(pickle.loads(pickle.dumps(page))) is Own
+name = os.path.join(tempfile.mkdtemp(), "rows.npy")
+np.save(name, np.arange(6.0).reshape(3, 2))
+rows = np.load(name, mmap_mode="r")
+assert isinstance(rows, np.memmap) and rows[2, 1] == 5 and not rows.flags.writeable
+own = np.load(name, mmap_mode="c")
+own[2, 1] = 7
+assert (own[2, 1], np.load(name)[2, 1]) == (7, 5)
+"""
+WRITTEN = "np.load(name, mmap_mode='r+')"
+
+
+def test_classes_of_a_page_are_pickled_and_files_are_mapped(browser, tmp_path):
+    with browser() as session:
+        done = wasm.run(session, page_of(tmp_path, MAPPED, WRITTEN))
+    assert done[0] == 12 and "nothing can be written to a map here" in done[2]
 
 
 def test_a_page_of_the_site_leads_to_one_that_runs(monkeypatch):

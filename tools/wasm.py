@@ -1,8 +1,9 @@
 """Run notebooks in WebAssembly, as a browser does: CPython for that machine, offline.
 
 There is no compiler, no thread and no second process there, the inner loops are plain Python, and
-the package comes from the wheel without a library. CVXPY, which a browser can have, is not in this
-runtime: a statement that needs it is passed over, with all that needs what it would have defined.
+the package comes from the wheel without a library. A memory map is a copy there. CVXPY, which a
+browser can have, is not in this runtime: a statement that needs it is passed over, with all that
+needs what it would have defined.
 
     python tools/wasm.py [NB …]    by default every page that can be run there
 """
@@ -97,11 +98,12 @@ def asked(session, code):
 def run(session, notebook):
     """Run a page; returns how many statements ran and were passed over, and what failed."""
     ran = passed = 0
-    asked(session, f"import page; page.begin({Path(notebook).parent.name!r})")
+    # the page has all of `__main__`, so nothing of ours may have a name there
+    asked(session, f"__import__('page').begin({Path(notebook).parent.name!r})")
     for i, cell in enumerate(read(notebook)["cells"]):
         if cell["cell_type"] != "code":
             continue
-        said = asked(session, f"page.cell({cell['source']!r})")
+        said = asked(session, f"__import__('page').cell({cell['source']!r})")
         ran, passed = ran + said["ran"], passed + said["passed"]
         if said["error"]:
             return ran, passed, f"cell {i}:\n{said['error']}"

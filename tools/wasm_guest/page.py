@@ -3,6 +3,8 @@
 import ast
 import json
 import linecache
+import mmap
+import os
 import sys
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
@@ -10,13 +12,22 @@ from io import StringIO
 
 # Not in this runtime, or not for it.
 MISSING = "cvxpy", "ecos", "clarabel", "osqp", "numba", "dask", "distributed", "ipywidgets", "onnx"
-names = {}
+names = vars(sys.modules["__main__"])  # where pickle looks for the classes of a page
 unknown = set()  # what statements that were passed over would have defined
+
+
+def copied(file, length, access=mmap.ACCESS_WRITE, offset=0, **_):
+    """The bytes of a file, as a browser maps them: read, and not written back."""
+    if access == mmap.ACCESS_WRITE:
+        raise OSError("nothing can be written to a map here")
+    found = os.pread(file, length or os.fstat(file).st_size, offset)
+    return bytearray(found) if access == mmap.ACCESS_COPY else found
 
 
 def begin(folder):
     """Forget the page before."""
     sys.modules.update(dict.fromkeys(MISSING))
+    mmap.mmap = copied
     names.clear()
     unknown.clear()
     names["__name__"] = "__main__"
