@@ -28,6 +28,7 @@ from mcsvm_lit.probability.bounds import (
     share_bounds,
     squared_distances,
 )
+from mcsvm_lit.probability.integration import cell_bounds
 from mcsvm_lit.probability.lattice import denominator
 from mcsvm_lit.probability.losses import border_weights
 from mcsvm_lit.probability.schemes import (
@@ -408,7 +409,34 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
                 "probability_bounds needs the hinge loss and a kernel that is not precomputed."
             )
         bounds = self._bounds_by_thresholds if self._of_two else self._bounds_by_votes
-        low, high = bounds(X)
+        return self._heated(*bounds(X))
+
+    def integration_bounds(self, X):
+        """Return between which values the probabilities of all thresholds can be.
+
+        A class is ahead of another at some of the thresholds that were solved, and the share of
+        *all* thresholds at which it is ahead is known as far as these say. That holds where its
+        lead changes its sign at most once between two of them; more `n_weights` narrow it.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        low, high : arrays of shape (n, K)
+            The bounds, for the schemes "pairwise" and "one-vs-rest" and any two classes.
+        """
+        X = self._check(X)
+        if not self._of_two:
+            raise ValueError(
+                'integration_bounds needs thresholds: scheme="pairwise" or "one-vs-rest".'
+            )
+        return self._heated(*self._from_shares(self._in_blocks(X, self._cell_bounds)))
+
+    def _heated(self, low, high):
+        "Bounds of probabilities, at the temperature of the fit."
         T = self.temperature_
         return normalised_bounds(low ** (1 / T), high ** (1 / T)) if T != 1 else (low, high)
 
@@ -446,8 +474,11 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
 
     def _bounds_by_thresholds(self, X):
         "Bounds (n, K) of the probabilities of classifiers of two classes."
+        return self._from_shares(self._in_blocks(X, self._share_bounds))
+
+    def _from_shares(self, bounds):
+        "Bounds (n, K) of probabilities from those of the shares (2, problems, n)."
         K = len(self.classes_)
-        bounds = self._in_blocks(X, self._share_bounds)
         low, high = np.clip(bounds, LEAST_SHARE, 1 - LEAST_SHARE)
         if K == 2:
             return np.column_stack([low[0], 1 - high[0]]), np.column_stack([high[0], 1 - low[0]])
@@ -475,6 +506,11 @@ class SVMProbabilityClassifier(Certified, KernelClassifier):
         scores = self._two_class_scores(X, np.zeros_like(self.intercept_))
         distance = squared_distances(self.kernel_, self._radius, X)
         return share_bounds(scores, self._slack, self.weights_[:, 1], distance)
+
+    def _cell_bounds(self, X):
+        "The same (2, problems, n) of the shares of all thresholds."
+        t = self.weights_[:, 1]
+        return np.array([cell_bounds(F, t) for F in self._two_class_scores(X)]).swapaxes(0, 1)
 
     def votes(self, X):
         """Return the label that each classifier gives each row, shape (m, n).
