@@ -48,6 +48,7 @@ LEVEL = 1e-13  # scores that differ by less, in units of their terms, are level
 FINE = 1e-16  # the same where a walk has been lost with LEVEL
 
 
+# %% ../../nbs/crammer_singer/16a_walk_loop.ipynb #55bcfdb1
 class Line(NamedTuple):
     "Totals c + t·dc of the masses and offsets A + t·dA of the scores, for every t."
 
@@ -153,6 +154,7 @@ def _shift_one(Kxx, i, r, o, x, G):  # changes G
         G[o, j] += x * Kxx[i, j]
 
 
+# %% ../../nbs/crammer_singer/16a_walk_loop.ipynb #766dd5ed
 @kernel("f8[:,::1], WalkElbow, i8, i8, i8, i8")
 def _elbow_products(Kxx, elbow, m, i, r, o):  # fills row m of Q
     "The products of a row with those of the elbow and with itself, (16.4)."
@@ -182,6 +184,7 @@ def _join(task, elbow, sets, m, i, r, mass, gain):  # noqa: PLR0913  -> m
     return m + 1
 
 
+# %% ../../nbs/crammer_singer/16a_walk_loop.ipynb #0cf92f8a
 @kernel("WalkElbow, WalkSets, i8, i8")
 def _drop(elbow, sets, m, p):  # -> m
     "Row p leaves the elbow."
@@ -260,6 +263,7 @@ def make_level(Kxx, elbow, G, x, m, enough):  # changes x and G
         shift(Kxx, rows, step, m, G)
 
 
+# %% ../../nbs/crammer_singer/16a_walk_loop.ipynb #b67e91f6
 @kernel("WalkTask, WalkElbow, WalkSets, i8")
 def _moved(task, elbow, sets, m):  # -> by masses, by their rates
     "How much leaves the own classes at most: bounds of half the sums of |α| and of its rates."
@@ -307,6 +311,7 @@ def _look(scores, sets, tie, flat):  # -> example, class, room, fastest
     return who, which, room, fastest
 
 
+# %% ../../nbs/crammer_singer/16a_walk_loop.ipynb #3be8613e
 @kernel("WalkElbow, WalkSets, i8")
 def _approach_rates(elbow, sets, m):  # -> m
     "Go from the rates `now` to x; what would fall below zero leaves."
@@ -340,6 +345,7 @@ def _let_in(task, elbow, sets, scores, m, i, r):  # -> m
     return m
 
 
+# %% ../../nbs/crammer_singer/16a_walk_loop.ipynb #2b4b3d7c
 @kernel("WalkTask, WalkElbow, WalkSets, WalkScores, i8")
 def _shortest(task, elbow, sets, scores, m):  # -> m, room, fastest; without room for rows: -1
     "The shortest direction of M that keeps the conditions, Theorem 16.2."
@@ -408,6 +414,7 @@ def _length(task, elbow, sets, scores, m, room, still):  # -> length
     return _room_of_masses(task, elbow, sets, scores, m, room, NONE * largest)
 
 
+# %% ../../nbs/crammer_singer/16a_walk_loop.ipynb #04e53466
 @kernel("WalkTask, WalkElbow, WalkSets, WalkScores, i8, f8")
 def _go_on(task, elbow, sets, scores, m, length):  # changes t, G, v and given
     "Go on by a length; what has hardly any mass left has none."
@@ -550,7 +557,7 @@ class Walk:
         return α
 
     def refresh(self):
-        "Compute the scores anew."
+        "Compute the scores again."
         self.scores.G[:] = (self.task.Kxx @ self.α + self.line.offsets(self.t)).T
 
     def level(self):
