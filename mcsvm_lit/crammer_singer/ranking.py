@@ -183,6 +183,7 @@ def survey(F, η, pairs):  # scores (n, K), distributions (N, K) -> primal value
     return P, share
 
 
+# %% ../../nbs/crammer_singer/15_rankings.ipynb #12fafa9d
 @kernel("i8, f8, f8[:,::1], f8[:,::1], Held, f8[::1], f8[::1]")
 def best_of_pair(p, cA, F, η, pairs, D, new):  # F (1, K); D: work space; fills new
     "The distribution of a pair that is best when all others stay."
@@ -197,6 +198,7 @@ def best_of_pair(p, cA, F, η, pairs, D, new):  # F (1, K); D: work space; fills
     project_row(D, 1.0, new)
 
 
+# %% ../../nbs/crammer_singer/15_rankings.ipynb #741518b0
 @kernel("i8, f8, f8[:,::1], f8[:,::1], Held, i8, f8[::1]")
 def settle(i, k, F, η, pairs, turns, δ):  # k: K(x_i, x_i); changes η and F[i], fills δ
     "One turn at a row; δ is the change of its coefficients A."
@@ -289,6 +291,7 @@ class RowDescent:
                 point.leap()
 
 
+# %% ../../nbs/crammer_singer/15_rankings.ipynb #d8edf109
 class RowPoint:
     """Distributions of pairs, scores of rows, and the last trails of both.
 
