@@ -33,6 +33,7 @@ def off_solution(rows, c, W, b, β=None):  # -> relative distance of W, relative
     return float(np.abs(v.W - W).max() / max(1.0, np.abs(W).max())), relative_gap(P, D)
 
 
+# %% ../../nbs/probability/52e_path_in_weights.ipynb #3702d704
 @dataclass(frozen=True, eq=False, repr=False)
 class PiPath(ExactPath):
     """All classifiers for the weights (1 - t) π0 + t π1 of the classes.
@@ -105,6 +106,7 @@ class PiPath(ExactPath):
         return np.array(times), np.array(labels)
 
 
+# %% ../../nbs/probability/52e_path_in_weights.ipynb #37c55c1b
 _TIED = 1e-12  # scores this near share the first place
 
 
