@@ -254,6 +254,7 @@ def _least_mass(path):
     return path.s[path.s > 2e-10 * path.mass].min() / 2
 
 
+# %% ../../nbs/twin_margin/31a_path_in_nu.ipynb #39157a12
 class Place(NamedTuple):
     "Where masses lie among the break points."
 
@@ -363,6 +364,7 @@ def _path_distances(
     return (F - level[:, None]) / length[:, None]
 
 
+# %% ../../nbs/twin_margin/31a_path_in_nu.ipynb #a3318e2b
 def merged(paths):  # -> edges (q+1,), middles (q,), ascending
     "The break points of all paths on one grid, and the middle of each of its intervals."
     edges = np.unique(np.concatenate([p.breakpoints for p in paths]))
