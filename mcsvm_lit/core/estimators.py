@@ -94,6 +94,7 @@ def warn_unconverged(what, certificate, limit="max_iter"):  # returns the certif
     return certificate
 
 
+# %% ../../nbs/core/06_estimators.ipynb #a93a4a12
 TABLES = 12  # numbers that a solver in the kernel matrix holds for each example and class
 MUCH = 500  # megabytes of them that go without saying
 
@@ -286,6 +287,7 @@ def grid_of(model, names):  # -> [{name: value}]
     return [dict(zip(names, chosen)) for chosen in product(*lists)]
 
 
+# %% ../../nbs/core/06_estimators.ipynb #157bbfc4
 SUPPORT = "support_", "support_vectors_", "dual_coef_"  # with the linear kernel `coef_` predicts
 
 
