@@ -110,13 +110,16 @@ def page_of(folder, *cells):
 
 def test_what_is_missing_is_passed_over_and_a_mistake_is_not(browser, tmp_path):
     oracle = "x = 1\nimport cvxpy as cp\nx = cp.Variable()\ny = 2\nrows = []\nrows.append(x)"
+    oracle += "\ntable = {}\ntable[y] = x"
+    later = "assert x is None\nassert table[y]\nassert len(rows)\nassert y == 2"
     with browser() as session:
         kept = wasm.run(
-            session, page_of(tmp_path, oracle, "assert x is None\nassert len(rows)\nassert y == 2")
+            session,
+            page_of(tmp_path, oracle, later),
         )
         again = wasm.run(session, page_of(tmp_path, "z = 1", "assert z == 2\nz = 3"))
         lost = wasm.run(session, page_of(tmp_path, "print(y)"))
-    assert kept == (4, 5, "")
+    assert kept == (5, 7, "")
     assert again[:2] == (1, 0) and again[2].startswith("cell 1:") and "assert z == 2" in again[2]
     assert "NameError" in lost[2]  # nothing is left of the page before
 

@@ -35,6 +35,13 @@ def begin(folder):
     print("{}")
 
 
+def fills(node):
+    """Is it `x[…] = …`, or a method of x that adds to it?"""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Attribute) and node.attr in ("append", "extend", "update")
+
+
 def defined(tree):
     """The names that a statement defines, or fills."""
     for node in ast.walk(tree):
@@ -44,7 +51,7 @@ def defined(tree):
             yield (node.asname or node.name).partition(".")[0]
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
-        elif isinstance(node, ast.Attribute) and node.attr in ("append", "extend", "update"):
+        elif fills(node):
             yield getattr(node.value, "id", "")
 
 
