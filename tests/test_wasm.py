@@ -42,10 +42,18 @@ MORE = (
     "core/07a_gram",
     "core/09a_drawing",
     "crammer_singer/11_paper",
+    "crammer_singer/12_equal_rows",
+    "crammer_singer/12d_linear_problem",
     "kernel_logistic/20_problem",
     "kernel_logistic/21_paper",
     "kernel_logistic/22b_newton",
     "kernel_logistic/23c_linear",
+    "probability/51_simplex",
+    "probability/51a_lattice",
+    "probability/52_problem",
+    "tutorials/questions",
+    "twin_ksvc/40_problem",
+    "twin_margin/30_problem",
     "twin_margin/31a_path_in_nu",
 )
 FITS = """
