@@ -70,6 +70,36 @@ def leave_out(repeat):
                 }
 
 
+@benchmark("Sets of labels")
+def sets(repeat):
+    """`prediction_sets` of a fitted `CrammerSingerSVC` for half of the rows from the other half,
+    and the fits without each row that it replaces, at the gap of 1e-5 that it goes to: twelve of
+    them, times the number of rows. The last columns are of the level 0.05."""
+    for name, load in DATA.items():
+        X, y = load()
+        rows = np.random.default_rng(0).permutation(len(y))
+        A, B = rows[: len(y) // 2], rows[len(y) // 2 :]
+        model = mcsvm_lit.CrammerSingerSVC(tol=1e-5).fit(X[A], y[A])
+        again = mcsvm_lit.CrammerSingerSVC(tol=1e-5).fit(X[A], y[A])
+        run = side_by_side(
+            repeat,
+            sets=lambda model=model, X=X, y=y, A=A, B=B: model.prediction_sets(X[A], y[A], X[B]),
+        )["sets"]
+        brute = once(lambda again=again, X=X, y=y, A=A: refits(again, X[A], y[A])).seconds
+        brute *= len(A) / SOME
+        inside = run.value.at(0.05)
+        yield {
+            "data": name,
+            "examples, new rows": f"{len(A)}, {len(B)}",
+            "sets, s": seconds(run.seconds),
+            "fits without each row, s": seconds(brute),
+            "ours / these": f"{run.seconds / brute:.3f}",
+            "labels missed": f"{np.mean(~inside[np.arange(len(B)), y[B]]):.3f}",
+            "labels in a set": f"{inside.sum(1).mean():.2f}",
+            "sets that are exact": f"{run.value.exact(0.05).mean():.0%}",
+        }
+
+
 @benchmark("Proofs for others")
 def proofs(repeat):
     """`CrammerSingerSVC.prove` for all training rows of a fit at a gap of 1e-4, and the verifier,

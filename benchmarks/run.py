@@ -14,7 +14,7 @@ from importlib import import_module
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 # Each registers its benchmarks when it is imported.
 CHAPTERS = "start", "threads", "cs", "ablation", "klr", "tpm", "tkp", "wzl", "probability"
-CHAPTERS += "scale", "scale_kernels", "proofs", "cs_path"
+CHAPTERS += "scale", "scale_kernels", "proofs", "cs_path", "losses"
 
 
 def arguments(parser, known):
