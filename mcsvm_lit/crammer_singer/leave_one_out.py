@@ -114,6 +114,7 @@ def examples_without(base, i, weight):  # -> Examples
     return e
 
 
+# %% ../../nbs/crammer_singer/13h_leave_one_out.ipynb #949f238d
 def settle(base, e, enough):  # enough: of examples and a look at them; changes the examples e
     "Take steps until the gap is small enough, or too many."
     left = TOO_MANY * e.n
@@ -143,6 +144,7 @@ def for_label(base, i):  # -> what is enough, for `settle`
     return enough
 
 
+# %% ../../nbs/crammer_singer/13h_leave_one_out.ipynb #0a24d646
 class Stand(NamedTuple):
     """Where examples stand after some steps, from their coefficients alone.
 
