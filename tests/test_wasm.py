@@ -46,6 +46,7 @@ MORE = (
     "crammer_singer/12d_linear_problem",
     "kernel_logistic/20_problem",
     "kernel_logistic/21_paper",
+    "kernel_logistic/22a_pairs",
     "kernel_logistic/22b_newton",
     "kernel_logistic/23c_linear",
     "probability/51_simplex",
@@ -53,8 +54,14 @@ MORE = (
     "probability/52_problem",
     "tutorials/questions",
     "twin_ksvc/40_problem",
+    "twin_ksvc/41_paper",
+    "twin_ksvc/41a_two_parts",
+    "twin_ksvc/41b_events",
+    "twin_ksvc/42a_vote",
     "twin_margin/30_problem",
+    "twin_margin/30a_margin_from_rows",
     "twin_margin/31a_path_in_nu",
+    "twin_margin/33a_planes",
 )
 FITS = """
 import json, warnings

@@ -12,6 +12,7 @@ from io import StringIO
 
 # Not in this runtime, or not for it.
 MISSING = "cvxpy", "ecos", "clarabel", "osqp", "numba", "dask", "distributed", "ipywidgets", "onnx"
+WANTED = *MISSING, "IPython"  # the last is not there anyway, and packages look whether it is
 names = vars(sys.modules["__main__"])  # where pickle looks for the classes of a page
 unknown = set()  # what statements that were passed over would have defined
 
@@ -58,7 +59,7 @@ def defined(tree):
 def wanting(error):
     """Did it fail because something is not to be had here?"""
     if isinstance(error, ModuleNotFoundError):
-        return (error.name or "").partition(".")[0] in MISSING
+        return (error.name or "").partition(".")[0] in WANTED
     return isinstance(error, NameError) and error.name in unknown
 
 
