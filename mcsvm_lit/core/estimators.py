@@ -14,6 +14,7 @@ __all__ = [
     "warn_unconverged",
     "warn_of_size",
     "part_of_a_fit",
+    "logged",
     "whole",
     "WholeFit",
     "kernel_scores",
@@ -161,6 +162,18 @@ def _line(facts):  # -> format, facts
     return f"%(classifier)s, %(seconds).2f s: {parts}", facts
 
 
+@contextmanager
+def logged(model, args, kwargs):  # what `fit` is called with
+    "Log one line when a fit has ended well: at level INFO, for a part of another one DEBUG."
+    level = logging.DEBUG if _PART.get() else logging.INFO
+    begin = perf_counter()
+    with part_of_a_fit():
+        yield
+    if _LOGGER.isEnabledFor(level):
+        facts = _facts(model, _rows(*args, **kwargs), perf_counter() - begin)
+        _LOGGER.log(level, *_line(facts), stacklevel=callers_level())
+
+
 # %% ../../nbs/core/06_estimators.ipynb #9c48c285
 def whole(fit):
     """Let a method `fit` set all fitted attributes or none.
@@ -177,15 +190,9 @@ def whole(fit):
         for name in fitted:
             delattr(self, name)
         self._before = SimpleNamespace(**fitted)
-        level = logging.DEBUG if _PART.get() else logging.INFO
-        begin = perf_counter()
         try:
-            with part_of_a_fit():
+            with logged(self, args, kwargs):
                 result = fit(self, *args, **kwargs)
-            if _LOGGER.isEnabledFor(level):
-                seconds = perf_counter() - begin
-                line = _line(_facts(self, _rows(*args, **kwargs), seconds))
-                _LOGGER.log(level, *line, stacklevel=callers_level())
             del self._before
         except BaseException:
             resume = {name: vars(self)[name] for name in self._resumable if name in vars(self)}
