@@ -19,6 +19,7 @@ DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 LAST_BIT = 4e-16  # relative: what storing a value as a float may cost
 FACTOR = 30  # by how much the factor of landmarks may worsen lengths
 SUSPICIOUS = 1e5  # times the unit roundoff of all terms: nobody's arithmetic is that bad
+NEGLIGIBLE = 1e-9  # relative: a bound of rounding that harms nobody, however large it seems
 
 
 def high(a):
@@ -821,7 +822,7 @@ def differences(c, P, D, size):
         yield f"certificate: dual {c.dual!r}, recomputed {float(D)!r}, room {room:.1e}"
     if D is not None and float(P - D) > abs(c.gap) + 2 * room:
         yield f"certificate: gap {c.gap!r}, recomputed {float(P - D)!r}, room {room:.1e}"
-    if c.converged and c.rounding > SUSPICIOUS * 1.2e-16 * float(size) + LAST_BIT * scale:
+    if c.converged and c.rounding > SUSPICIOUS * 1.2e-16 * float(size) + NEGLIGIBLE * scale:
         yield f"certificate: rounding {c.rounding!r}, terms of {float(size):.1e} need far less"
 
 
