@@ -50,8 +50,10 @@ MORE = (
     "crammer_singer/12d_linear_problem",
     "crammer_singer/13b_hard_constraints",
     "crammer_singer/13f_verifier",
+    "crammer_singer/16b_path_in_c",
     "kernel_logistic/20_problem",
     "kernel_logistic/21_paper",
+    "kernel_logistic/22_binary",
     "kernel_logistic/22a_pairs",
     "kernel_logistic/22b_newton",
     "kernel_logistic/22c_low_rank",
@@ -61,6 +63,8 @@ MORE = (
     "probability/51a_lattice",
     "probability/52_problem",
     "probability/52b_interior_loops",
+    "probability/52d_walk_in_weights",
+    "probability/52e_path_in_weights",
     "probability/53b_temperature",
     "probability/53c_bounds",
     "scale/70b_coding",
@@ -79,6 +83,8 @@ MORE = (
     "twin_margin/30a_margin_from_rows",
     "twin_margin/31_walk_in_nu",
     "twin_margin/31a_path_in_nu",
+    "twin_margin/32_robust",
+    "twin_margin/32a_path_in_radius",
     "twin_margin/33a_planes",
 )
 FITS = """

@@ -84,9 +84,12 @@ def _arrays_of(record, prefix=""):  # a dataclass -> {name: array}
         if dataclasses.is_dataclass(value):
             arrays |= _arrays_of(value, f"{name}.")
             continue
-        arrays[name] = np.asarray(value)
-        if arrays[name].dtype.hasobject:
+        array = np.asarray(value)
+        if array.dtype.hasobject:
             raise TypeError(f"The field {name} of a path must be an array or a number to be saved.")
+        if array.dtype == np.intp:  # of 32 bits in a browser; a file is the same everywhere
+            array = array.astype(np.int64, copy=False)
+        arrays[name] = array
     return arrays
 
 
