@@ -6,6 +6,8 @@
 __all__ = [
     "REGISTRY",
     "EARLIER",
+    "NEAR",
+    "MOST",
     "Exhibit",
     "exhibit",
     "jobs",
@@ -682,20 +684,25 @@ def _note(o, root=None):
     _record_file(e.paper, root).write_text(text, encoding="utf-8", newline="\n")
 
 
+NEAR = 0.1  # relative: numbers as near as this are the same but for rounding
+MOST = 0.9  # share of the entries that are: rounding can also change sides of a border
+
+
 def _same(a, b):  # texts
-    """The same word, or the same number to a thousandth."""
+    """The same word, or nearly the same number."""
     a, b = _parsed(a), _parsed(b)
     if isinstance(a, str) or isinstance(b, str):
         return a == b
-    return bool(np.isclose(a, b, rtol=1e-3, atol=1e-6, equal_nan=True))
+    return bool(np.isclose(a, b, rtol=NEAR, atol=1e-6, equal_nan=True))
 
 
 def _alike(some, others):  # of `_in_short`
-    """Have two lists of rows the same names and, to a thousandth, the same entries?"""
-    texts = [
-        [text for r in rows for k in sorted(r) for text in (k, *r[k])] for rows in (some, others)
-    ]
-    return len(texts[0]) == len(texts[1]) and all(map(_same, *texts))
+    """Have two lists of rows the same names and, nearly all of them, the same entries?"""
+    names, entries = [], []
+    for rows in (some, others):
+        names.append([(k, len(r[k])) for r in rows for k in sorted(r)])
+        entries.append([text for r in rows for k in sorted(r) for text in r[k]])
+    return names[0] == names[1] and bool(np.mean(list(map(_same, *entries))) >= MOST)
 
 
 def repeats(id, root=None):  # -> bool, or None where data are missing
