@@ -61,17 +61,18 @@ class DaskRounds(Rounds):
 
     def _awaited(self, report):
         "The result of a round; a TimeoutError if workers have gone and it takes far too long."
+        from dask.distributed import wait
+
         start = time.monotonic()
-        while True:
+        while not report.done():
             try:
-                answer = report.result(timeout=PATIENCE)
+                wait(report, timeout=PATIENCE)
             except TimeoutError:
                 taken, there = time.monotonic() - start, set(self.client.nthreads())
-                if report.done() or (self.workers - there and taken > 3 * self.longest):
+                if self.workers - there and taken > 3 * self.longest:
                     raise
-            else:
-                self.longest = max(self.longest, time.monotonic() - start)
-                return answer
+        self.longest = max(self.longest, time.monotonic() - start)
+        return report.result()
 
     def _round(self, task, combine, args):  # -> the future of its report
         submit, pure = self.client.submit, dict(pure=False)
