@@ -600,7 +600,7 @@ class CrammerSingerSVC(LeavesOut, PrototypeClassifier):
 
     @one_thread
     def prediction_sets(self, X, y, X_new):
-        """Return sets of labels for new rows, which miss the right one as rarely as is asked for.
+        """Return sets of labels for new rows, which miss the right one about as rarely as asked.
 
         If the training rows and the new one are drawn alike and in any order, the set of level
         alpha misses its label with a probability below 2 alpha, in practice near alpha. Nothing is
